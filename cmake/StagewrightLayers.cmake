@@ -1,0 +1,68 @@
+# One list per layer says what it may include and what it links.
+#
+#   stagewright_add_layer(sim DEPS core SOURCES engine.cpp HEADERS engine.h)
+#
+# The target's only include directory is <build>/include/<layer>, which holds
+# one link named after the layer. A file of `sim` can therefore write
+# #include "core/..." only if `core` is among sim's DEPS; anything else is
+# "file not found" at compile time.
+function(stagewright_add_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;SOURCES;HEADERS;PRIVATE_LIBS;PUBLIC_LIBS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "stagewright_add_layer(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(root "${PROJECT_BINARY_DIR}/include/${name}")
+  file(MAKE_DIRECTORY "${root}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/${name}" SYMBOLIC)
+
+  add_library(stagewright_${name} STATIC)
+  add_library(stagewright::${name} ALIAS stagewright_${name})
+  target_sources(stagewright_${name} PRIVATE ${arg_SOURCES} ${arg_HEADERS})
+  target_include_directories(stagewright_${name} PUBLIC "${root}")
+  target_compile_features(stagewright_${name} PUBLIC cxx_std_20)
+  set_target_properties(stagewright_${name} PROPERTIES CXX_EXTENSIONS OFF)
+  # Debug info, __FILE__ and coverage then name the source tree, not the link.
+  target_compile_options(stagewright_${name} PUBLIC
+    "$<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${root}/=${PROJECT_SOURCE_DIR}/>")
+  target_compile_options(stagewright_${name} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Woverloaded-virtual>)
+  foreach(dep IN LISTS arg_DEPS)
+    target_link_libraries(stagewright_${name} PUBLIC stagewright::${dep})
+  endforeach()
+  target_link_libraries(stagewright_${name} PUBLIC ${arg_PUBLIC_LIBS} PRIVATE ${arg_PRIVATE_LIBS})
+  set_property(GLOBAL APPEND PROPERTY STAGEWRIGHT_LAYERS "${name}")
+  set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_DEPS_${name} "${arg_DEPS}")
+
+  # Every header must compile alone: built by the target header_probes.
+  set(probes)
+  foreach(header IN LISTS arg_HEADERS)
+    string(MAKE_C_IDENTIFIER "${header}" id)
+    set(probe "${PROJECT_BINARY_DIR}/header_probes/${name}/${id}.cpp")
+    file(CONFIGURE OUTPUT "${probe}" CONTENT "#include \"${name}/${header}\"\n")
+    list(APPEND probes "${probe}")
+  endforeach()
+  if(probes)
+    add_library(stagewright_${name}_headers OBJECT EXCLUDE_FROM_ALL ${probes})
+    target_link_libraries(stagewright_${name}_headers PRIVATE stagewright_${name})
+    if(NOT TARGET header_probes)
+      add_custom_target(header_probes)
+    endif()
+    add_dependencies(header_probes stagewright_${name}_headers)
+  endif()
+endfunction()
+
+# Fails the configure step if a layer names a dependency declared after it,
+# so the layer order in the top CMakeLists.txt is the architecture.
+function(stagewright_check_layers)
+  get_property(layers GLOBAL PROPERTY STAGEWRIGHT_LAYERS)
+  set(seen)
+  foreach(layer IN LISTS layers)
+    get_property(deps GLOBAL PROPERTY STAGEWRIGHT_LAYER_DEPS_${layer})
+    foreach(dep IN LISTS deps)
+      if(NOT dep IN_LIST seen)
+        message(FATAL_ERROR "layer ${layer} depends on ${dep}, which is not below it")
+      endif()
+    endforeach()
+    list(APPEND seen "${layer}")
+  endforeach()
+endfunction()

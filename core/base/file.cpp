@@ -1,0 +1,93 @@
+#include "core/base/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace stagewright {
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<Error> io_error(const fs::path& path, std::string_view action, int number) {
+  return fail(ErrorCode::kIo,
+              fmt::format("cannot {}: {}; check the path, its permissions and the free space",
+                          action,
+                          std::strerror(number)),
+              path.string());
+}
+
+/// Writes everything or returns the errno that stopped it.
+int write_all(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return errno;
+    }
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const fs::path& path) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) {
+    return fail(ErrorCode::kInvalidInput, "is a folder; name a file in it", path.string());
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    const int number = errno;
+    if (number == ENOENT) {
+      return fail(ErrorCode::kNotFound, "no such file; check the path", path.string());
+    }
+    return io_error(path, "read the file", number);
+  }
+  std::string content{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (stream.bad()) {
+    return io_error(path, "read the file", errno);
+  }
+  return content;
+}
+
+Result<void> write_file(const fs::path& path, std::string_view content) {
+  std::error_code code;
+  if (path.has_parent_path()) {
+    fs::create_directories(path.parent_path(), code);
+    if (code) {
+      return io_error(path.parent_path(), "create the folder", code.value());
+    }
+  }
+  fs::path temporary = path;
+  temporary += fmt::format(".{}.tmp", ::getpid());
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) {
+    return io_error(path, "write the file", errno);
+  }
+  int number = write_all(descriptor, content);
+  if (::close(descriptor) != 0 && number == 0) {
+    number = errno;
+  }
+  if (number == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) {
+    number = errno;
+  }
+  if (number != 0) {
+    ::unlink(temporary.c_str());
+    return io_error(path, "write the file", number);
+  }
+  return {};
+}
+
+}  // namespace stagewright

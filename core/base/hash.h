@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stagewright {
+
+/// 128-bit content hash (XXH3) as 32 lower-case hexadecimal digits: the same on every
+/// machine.  For recognising equal content, not for security.
+[[nodiscard]] std::string content_hash(std::string_view content);
+
+}  // namespace stagewright
