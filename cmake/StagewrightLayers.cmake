@@ -20,18 +20,17 @@ function(stagewright_add_layer name)
   target_sources(stagewright_${name} PRIVATE ${arg_SOURCES} ${arg_HEADERS})
   target_include_directories(stagewright_${name} PUBLIC "${root}")
   target_compile_features(stagewright_${name} PUBLIC cxx_std_20)
-  set_target_properties(stagewright_${name} PROPERTIES CXX_EXTENSIONS OFF)
   # Debug info, __FILE__ and coverage then name the source tree, not the link.
   target_compile_options(stagewright_${name} PUBLIC
     "$<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${root}/=${PROJECT_SOURCE_DIR}/>")
-  target_compile_options(stagewright_${name} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Woverloaded-virtual>)
+  stagewright_warnings(stagewright_${name})
   foreach(dep IN LISTS arg_DEPS)
     target_link_libraries(stagewright_${name} PUBLIC stagewright::${dep})
   endforeach()
   target_link_libraries(stagewright_${name} PUBLIC ${arg_PUBLIC_LIBS} PRIVATE ${arg_PRIVATE_LIBS})
   set_property(GLOBAL APPEND PROPERTY STAGEWRIGHT_LAYERS "${name}")
   set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_DEPS_${name} "${arg_DEPS}")
+  set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_HEADERS_${name} "${arg_HEADERS}")
 
   # Every header must compile alone: built by the target header_probes.
   set(probes)
@@ -49,6 +48,11 @@ function(stagewright_add_layer name)
     endif()
     add_dependencies(header_probes stagewright_${name}_headers)
   endif()
+endfunction()
+
+function(stagewright_warnings target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Woverloaded-virtual>)
 endfunction()
 
 # Fails the configure step if a layer names a dependency declared after it,

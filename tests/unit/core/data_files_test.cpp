@@ -1,15 +1,14 @@
 #include "core/base/data_files.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/base/embedded_files.h"
 #include "core/base/file.h"
+#include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace stagewright {
 namespace {
@@ -18,17 +17,11 @@ namespace fs = std::filesystem;
 
 class DataFilesTest : public testing::Test {
  protected:
-  DataFilesTest()
-      : folder_(fs::path(testing::TempDir()) / fmt::format("data_files_{}", ::getpid())) {
-    fs::create_directories(folder_);
-  }
-  ~DataFilesTest() override { fs::remove_all(folder_); }
-
   void write(const std::string& name, std::string_view content) const {
-    ASSERT_TRUE(write_file(folder_ / name, content).has_value());
+    ASSERT_TRUE(write_file(folder_.path() / name, content).has_value());
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST(EmbeddedFiles, AreSortedByNameAsFindExpects) {
@@ -36,7 +29,7 @@ TEST(EmbeddedFiles, AreSortedByNameAsFindExpects) {
 }
 
 TEST(EmbeddedFiles, AreByteForByteTheFilesOfTheSourceTree) {
-  const fs::path profiles = fs::path(STAGEWRIGHT_SOURCE_DIR) / "profiles";
+  const fs::path profiles = source_folder() / "profiles";
   std::size_t on_disk = 0;
   for (const auto& entry : fs::recursive_directory_iterator(profiles)) {
     on_disk += entry.path().extension() == ".json" ? 1 : 0;
@@ -56,11 +49,12 @@ TEST_F(DataFilesTest, AFolderAddsFilesAndListsThemSorted) {
   write("frameworks/zz-mine.json", R"({"b": 2})");
   write("frameworks/aa/nested.json", R"({"a": 1})");
   write("frameworks/notes.txt", "not data");
-  const auto files = DataFiles::with_overrides(folder_);
+  const auto files = DataFiles::with_overrides(folder_.path());
   ASSERT_TRUE(files.has_value()) << files.error().to_string();
 
   EXPECT_EQ(files->find("frameworks/aa/nested.json"), R"({"a": 1})");
-  EXPECT_EQ(files->where("frameworks/aa/nested.json"), folder_ / "frameworks/aa/nested.json");
+  EXPECT_EQ(files->where("frameworks/aa/nested.json"),
+            folder_.path() / "frameworks/aa/nested.json");
 
   auto expected = DataFiles::embedded().list("frameworks");
   expected.emplace_back("frameworks/zz-mine.json");
@@ -71,7 +65,7 @@ TEST_F(DataFilesTest, AFolderAddsFilesAndListsThemSorted) {
 
 TEST_F(DataFilesTest, ContentStaysValidWhenTheObjectMoves) {
   write("models/tiny.json", "{}");
-  auto files = DataFiles::with_overrides(folder_);
+  auto files = DataFiles::with_overrides(folder_.path());
   ASSERT_TRUE(files.has_value());
   const auto before = files->find("models/tiny.json");
   const DataFiles moved = std::move(*files);
@@ -79,17 +73,17 @@ TEST_F(DataFilesTest, ContentStaysValidWhenTheObjectMoves) {
 }
 
 TEST_F(DataFilesTest, AMissingFolderIsNamed) {
-  const fs::path missing = folder_ / "missing";
+  const fs::path missing = folder_.path() / "missing";
   EXPECT_EQ(DataFiles::with_overrides(missing).error(),
             (Error{ErrorCode::kNotFound, "no such folder; check the path", missing}));
 }
 
 TEST_F(DataFilesTest, AFolderWithoutDataSaysWhatItShouldHold) {
-  EXPECT_EQ(DataFiles::with_overrides(folder_).error(),
+  EXPECT_EQ(DataFiles::with_overrides(folder_.path()).error(),
             (Error{ErrorCode::kInvalidInput,
                    "holds no data files; it needs at least one of the folders clusters, "
                    "frameworks, hardware, measured, models",
-                   folder_}));
+                   folder_.path()}));
 }
 
 }  // namespace

@@ -1,0 +1,96 @@
+# The optional backends: each is built when it is wanted (STAGEWRIGHT_WITH_*)
+# and found, else its files are left out, and the end of the configure step says
+# which and why.
+#
+#   stagewright_find_backends()      sets STAGEWRIGHT_HAVE_CUDA, _NCCL, _MPI, _GUI
+#   stagewright_report_backends()    prints the summary
+#
+# Targets: CUDA::cudart, CUDA::cublasLt, NCCL::nccl, MPI::MPI_CXX, Qt6::Widgets.
+macro(stagewright_find_backends)
+  foreach(backend CUDA NCCL MPI GUI)
+    set(STAGEWRIGHT_HAVE_${backend} OFF)
+  endforeach()
+  if(STAGEWRIGHT_WITH_CUDA)
+    stagewright_find_cuda()
+  endif()
+  if(STAGEWRIGHT_WITH_MPI)
+    # The C++ bindings of old MPI versions drag in a library that we never call.
+    set(MPI_CXX_SKIP_MPICXX ON)
+    find_package(MPI QUIET COMPONENTS CXX)
+    set(STAGEWRIGHT_HAVE_MPI ${MPI_CXX_FOUND})
+  endif()
+  if(STAGEWRIGHT_WITH_GUI)
+    find_package(Qt6 QUIET COMPONENTS Widgets)
+    set(STAGEWRIGHT_HAVE_GUI ${Qt6Widgets_FOUND})
+  endif()
+endmacro()
+
+macro(stagewright_find_cuda)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    # The toolkit's installer does not put nvcc on the path.
+    find_program(STAGEWRIGHT_NVCC nvcc PATHS /usr/local/cuda/bin /opt/cuda/bin)
+    if(STAGEWRIGHT_NVCC)
+      set(CMAKE_CUDA_COMPILER "${STAGEWRIGHT_NVCC}")
+    endif()
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit QUIET)
+  endif()
+  if(TARGET CUDA::cublasLt)
+    set(STAGEWRIGHT_HAVE_CUDA ON)
+    find_path(STAGEWRIGHT_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    find_library(STAGEWRIGHT_NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
+    if(STAGEWRIGHT_NCCL_INCLUDE AND STAGEWRIGHT_NCCL_LIBRARY)
+      set(STAGEWRIGHT_HAVE_NCCL ON)
+      add_library(NCCL::nccl UNKNOWN IMPORTED)
+      set_target_properties(NCCL::nccl PROPERTIES
+        IMPORTED_LOCATION "${STAGEWRIGHT_NCCL_LIBRARY}"
+        INTERFACE_INCLUDE_DIRECTORIES "${STAGEWRIGHT_NCCL_INCLUDE}")
+      stagewright_nccl_version(NCCL_VERSION)
+    endif()
+  endif()
+endmacro()
+
+function(stagewright_nccl_version result)
+  file(STRINGS "${STAGEWRIGHT_NCCL_INCLUDE}/nccl.h" lines
+       REGEX "#define NCCL_(MAJOR|MINOR|PATCH) +[0-9]+")
+  list(TRANSFORM lines REPLACE ".* ([0-9]+)$" "\\1")
+  list(JOIN lines "." version)
+  set(${result} "${version}" PARENT_SCOPE)
+endfunction()
+
+function(stagewright_report_backends)
+  message(STATUS "")
+  message(STATUS "Stagewright ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  message(STATUS "  CPU kernels      oneDNN ${dnnl_VERSION}, Eigen ${Eigen3_VERSION}, oneTBB ${TBB_VERSION}")
+  stagewright_report("CUDA" CUDA "CUDA" "${CMAKE_CUDA_COMPILER_VERSION} with cuBLASLt"
+    "nvcc with cuBLASLt not found; install the CUDA toolkit or set CMAKE_CUDA_COMPILER")
+  stagewright_report("NCCL" NCCL "CUDA" "${NCCL_VERSION}"
+    "needs CUDA and NCCL; install libnccl-dev")
+  stagewright_report("MPI" MPI "MPI" "MPI ${MPI_CXX_VERSION} by ${MPI_CXX_COMPILER}"
+    "not found; install libopenmpi-dev")
+  stagewright_report("desktop app" GUI "GUI" "Qt ${Qt6_VERSION}"
+    "Qt 6 Widgets not found; install qt6-base-dev")
+  message(STATUS "")
+endfunction()
+
+# One line: found with its version, switched off by its option, or what to do.
+function(stagewright_report title backend option found missing)
+  if(STAGEWRIGHT_HAVE_${backend})
+    set(text "found: ${found}")
+  elseif(NOT STAGEWRIGHT_WITH_${option})
+    set(text "switched off by STAGEWRIGHT_WITH_${option}=OFF")
+  else()
+    set(text "left out: ${missing}")
+  endif()
+  string(LENGTH "${title}" length)
+  math(EXPR padding "16 - ${length}")
+  string(REPEAT " " ${padding} spaces)
+  message(STATUS "  ${title}${spaces} ${text}")
+endfunction()

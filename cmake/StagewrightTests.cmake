@@ -1,0 +1,58 @@
+# One test program per room.
+#
+#   stagewright_add_tests(sim SOURCES unit/sim/bubble_test.cpp LIBS fmt::fmt)
+#
+# makes sim_tests, which sees what sim sees and tests/support. Its tests carry
+# the room's name as label, and those of LABELS.
+function(stagewright_add_tests room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "stagewright_add_tests(${room}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  add_executable(${room}_tests ${arg_SOURCES})
+  target_link_libraries(${room}_tests PRIVATE
+    stagewright::${room} stagewright::test_support GTest::gtest_main ${arg_LIBS})
+  stagewright_warnings(${room}_tests)
+  gtest_discover_tests(${room}_tests
+    DISCOVERY_TIMEOUT 120
+    PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+# For each room and each room that is not below it, a test that asks the
+# compiler whether the one can include a header of the other; it passes when it
+# cannot. Call it when all rooms are there.
+function(stagewright_add_layering_tests)
+  get_property(rooms GLOBAL PROPERTY STAGEWRIGHT_LAYERS)
+  foreach(room IN LISTS rooms)
+    stagewright_rooms_below(${room} below)
+    foreach(other IN LISTS rooms)
+      get_property(headers GLOBAL PROPERTY STAGEWRIGHT_LAYER_HEADERS_${other})
+      if(headers AND NOT other STREQUAL room AND NOT other IN_LIST below)
+        list(GET headers 0 header)
+        stagewright_add_layering_test(${room} ${other} "${other}/${header}")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+function(stagewright_rooms_below room result)
+  get_property(direct GLOBAL PROPERTY STAGEWRIGHT_LAYER_DEPS_${room})
+  set(all ${direct})
+  foreach(dep IN LISTS direct)
+    stagewright_rooms_below(${dep} deeper)
+    list(APPEND all ${deeper})
+  endforeach()
+  set(${result} ${all} PARENT_SCOPE)
+endfunction()
+
+function(stagewright_add_layering_test room other header)
+  set(probe "${PROJECT_BINARY_DIR}/layering_probes/${room}_${other}.cpp")
+  file(CONFIGURE OUTPUT "${probe}" CONTENT "#include \"${header}\"\n")
+  set(name layering.${room}_cannot_see_${other})
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only
+            "-I$<JOIN:$<TARGET_PROPERTY:stagewright_${room},INTERFACE_INCLUDE_DIRECTORIES>,;-I>" "${probe}"
+    COMMAND_EXPAND_LISTS)
+  set_tests_properties(${name} PROPERTIES
+    PASS_REGULAR_EXPRESSION "fatal error: .*${header}" LABELS layering)
+endfunction()
