@@ -1,0 +1,144 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/base/dtype.h"
+#include "core/base/units.h"
+
+namespace stagewright {
+
+/// What one operation of a stage program does.  This list is the contract between
+/// lowering (emits), simulator (prices) and runtime (executes): for each kind the
+/// operands and their order, with shapes from OpShape.  Matrices are row-major;
+/// [x] marks an operand that may be left out.  "accumulates" means that the output is added to.
+/// "rows" counts tokens of a micro-batch (batch * sequence) unless said otherwise.
+///
+/// To add an operation: its line here and in op.cpp, its price, its kernel.
+enum class OpKind : std::uint8_t {
+  /// in {A, B, [bias(cols)]}, out {C(rows, cols)}: C = op(A)(rows, inner) * op(B)(inner, cols) +
+  /// bias; op transposes as flagged; accumulates if flagged.
+  kGemm,
+  /// in {x(rows, cols)}, out {sum(cols)}; accumulates.  The gradient of a bias.
+  kColumnSum,
+  /// in {x(rows, cols), gamma(cols), [beta(cols)]}, out {y(rows, cols), statistics}.
+  /// statistics: (rows, 2) mean and 1/deviation for layer norm, (rows, 1) 1/rms for RMS norm.
+  kNormForward,
+  /// in {dy, x, gamma, statistics}, out {dx}.
+  kNormInputGradient,
+  /// in {dy, x, statistics}, out {dgamma, [dbeta]}; accumulates.
+  kNormParameterGradient,
+  /// in {qkv}, out {qkv} in place: rotates the q and k heads.  Packed qkv: (rows,
+  /// (heads + 2 kv_heads) * head_dim), all q heads, then all k heads, then all v heads.
+  kRopeForward,
+  /// in {dqkv}, out {dqkv} in place: the inverse rotation.
+  kRopeBackward,
+  /// in {qkv}, out {out(rows, heads * head_dim), lse(batch, heads, sequence), [workspace]}.
+  kAttentionForward,
+  /// in {dout, qkv, out, lse}, out {dqkv, [workspace]}.
+  kAttentionBackward,
+  /// in {x}, out {y(rows, cols)}.  x is (rows, cols), for SwiGLU (rows, 2 cols): gates, then ups.
+  kActivationForward,
+  /// in {dy(rows, cols), x}, out {dx like x}.
+  kActivationBackward,
+  /// in {a(rows, cols), b(rows, cols), [bias(cols)]}, out {y}: y = a + b + bias; y may be a or b.
+  kAdd,
+  /// in {tokens(rows) int32, table(inner, cols)}, out {y(rows, cols)}.  The table holds vocabulary
+  /// entries begin .. begin + inner - 1 of Operation::slice; other tokens give zero rows.
+  kEmbeddingForward,
+  /// in {tokens, dy}, out {dtable}; accumulates.
+  kEmbeddingGradient,
+  /// in {x(rows, cols), table(sequence, cols)}, out {y}: adds row (token index mod sequence).
+  kPositionForward,
+  /// in {dy}, out {dtable}; accumulates.
+  kPositionGradient,
+  /// in {logits(rows, cols)}, out {maximum(rows)}.  Columns beyond the vocabulary that
+  /// Operation::slice gives this rank are padding and do not count.
+  kLossRowMax,
+  /// in {logits, targets(rows) int32, maximum}, out {sums(rows, 2)}: sum of exp(logit - maximum),
+  /// and the target's logit if the target lies in this rank's slice, else 0.  A negative target is
+  /// an ignored token.
+  kLossRowSum,
+  /// in {maximum, sums, targets}, out {loss(1)}: adds log(sum) + maximum - target logit over the
+  /// rows that are not ignored, times `scalar`; accumulates.
+  kLossFinish,
+  /// in {logits, targets, maximum, sums}, out {dlogits}: (softmax - one hot) * scalar; may
+  /// overwrite the logits.
+  kLossGradient,
+  /// out {x}: sets every element to `scalar`.
+  kFill,
+  /// in {x}, out {y}: copies, converting the element type.
+  kCopy,
+  /// in {x}, out {totals}: totals[index] += scalar * sum of squares of x.
+  kSquaredSum,
+  /// in {gradient, totals}, out {parameter, [momentum]}.  totals[0] is the squared global gradient
+  /// norm, from which the clip factor follows.
+  kSgdStep,
+  /// in {gradient, totals}, out {parameter, first moment, second moment, [fp32 master]}.
+  kAdamWStep,
+  // Collectives over `group`: asynchronous on their stream.  cols counts elements of x.
+  /// in {x}, out {x} in place: sum (or maximum by variant) over the members.
+  kAllReduce,
+  /// in {x(cols / members)}, out {y(cols)}.
+  kAllGather,
+  /// in {x(cols)}, out {y(cols / members)}: sums.
+  kReduceScatter,
+  /// in {x}, out {x}: from member `index`.
+  kBroadcast,
+  /// in {x(cols)}, out {y(cols)}: equal parts to every member.
+  kAllToAll,
+};
+inline constexpr int kOpKindCount = static_cast<int>(OpKind::kAllToAll) + 1;
+
+/// Flavour of an operation where its kind has several.
+enum class OpVariant : std::uint8_t {
+  kNone,
+  kLayerNorm,
+  kRmsNorm,
+  kGelu,  ///< tanh form
+  kSwiGlu,
+  kRelu,
+  kSum,      ///< all-reduce
+  kMaximum,  ///< all-reduce
+};
+
+/// How an operation uses the machine: decides which price applies.
+enum class OpClass : std::uint8_t {
+  kMatrix,      ///< bound by the matrix units
+  kAttention,   ///< fused or blockwise attention
+  kMemory,      ///< row-wise and element-wise, bound by memory bandwidth
+  kOptimizer,   ///< bound by memory bandwidth, over parameters
+  kCollective,  ///< bound by links
+};
+
+/// Sizes of an operation; a kind uses those that its description names, the others stay 1.
+struct OpShape {
+  std::int64_t rows = 1;
+  std::int64_t cols = 1;
+  std::int64_t inner = 1;
+  std::int64_t batch = 1;     ///< sequences of the micro-batch
+  std::int64_t sequence = 1;  ///< tokens of a sequence
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;
+  std::int64_t head_dim = 1;
+  friend bool operator==(const OpShape&, const OpShape&) = default;
+};
+
+/// Text of the kind in files and reports: "gemm", "norm-forward", "all-reduce".
+[[nodiscard]] std::string_view name_of(OpKind kind);
+[[nodiscard]] std::optional<OpKind> op_kind_named(std::string_view name);
+[[nodiscard]] std::string_view name_of(OpVariant variant);
+[[nodiscard]] std::optional<OpVariant> op_variant_named(std::string_view name);
+[[nodiscard]] OpClass class_of(OpKind kind);
+
+/// Floating-point operations that the mathematics needs (a multiply-add counts two;
+/// causal attention counts half of the score matrix; a collective's sums count none).
+[[nodiscard]] Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal);
+
+/// Elements read plus written by a kernel that touches each operand once, for the
+/// memory-bandwidth bound.  Collectives: elements of the message.
+[[nodiscard]] double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape);
+
+}  // namespace stagewright

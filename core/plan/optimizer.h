@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace stagewright {
+
+enum class OptimizerKind : std::uint8_t {
+  kSgd,
+  kAdamW
+};
+
+/// The update rule and its constants.
+struct OptimizerSpec {
+  OptimizerKind kind = OptimizerKind::kAdamW;
+  double learning_rate = 3e-4;
+  double momentum = 0;  ///< SGD
+  double beta1 = 0.9;   ///< AdamW (Loshchilov and Hutter 2019, algorithm 2)
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;
+  std::optional<double> clip_norm = 1.0;  ///< largest global gradient norm
+  friend bool operator==(const OptimizerSpec&, const OptimizerSpec&) = default;
+};
+
+}  // namespace stagewright

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.h"
+
+namespace stagewright {
+
+/// One step of one rank's list.
+enum class ActionKind : std::uint8_t {
+  kLoadMicroBatch,  ///< tokens and targets of (micro-batch) appear in the input tensors
+  kForward,
+  kBackward,  ///< input and weight halves in one
+  kBackwardInput,
+  kBackwardWeight,
+  kRecompute,         ///< runs the forward again for its saved activations
+  kSendActivation,    ///< stage = the producing stage
+  kRecvActivation,    ///< stage = the consuming stage
+  kSendGradient,      ///< stage = the producing stage
+  kRecvGradient,      ///< stage = the consuming stage
+  kReduceGradients,   ///< of one bucket
+  kGatherParameters,  ///< of one bucket
+  kOptimizerStep,     ///< norm, clip, update, clear gradients
+};
+inline constexpr int kActionKindCount = static_cast<int>(ActionKind::kOptimizerStep) + 1;
+
+/// Plain data.  A field that the kind does not use is 0.
+struct Action {
+  ActionKind kind = ActionKind::kForward;
+  StageId stage;
+  MicroBatchId micro_batch;
+  PeerSlot peer;    ///< sends and receives: the other rank, through RankBinding::peers
+  BucketId bucket;  ///< kReduceGradients, kGatherParameters
+  friend bool operator==(const Action&, const Action&) = default;
+};
+
+[[nodiscard]] std::string_view name_of(ActionKind kind);
+[[nodiscard]] std::optional<ActionKind> action_kind_named(std::string_view name);
+/// Runs a stage program's phase on the compute stream.
+[[nodiscard]] bool is_compute(ActionKind kind);
+[[nodiscard]] bool is_send(ActionKind kind);
+[[nodiscard]] bool is_receive(ActionKind kind);
+/// "2F0", "2B0", "2I0", "2W0", "2R0", "1SEND_F3", "2RECV_F3", "REDUCE4", "STEP": stage, letter,
+/// micro-batch, as PyTorch's pipelining writes its compute actions.
+[[nodiscard]] std::string to_string(const Action& action);
+
+}  // namespace stagewright

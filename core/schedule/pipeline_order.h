@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/schedule/action.h"
+
+namespace stagewright {
+
+/// What a schedule generator produces: for each pipeline rank the order of its compute actions
+/// (kForward .. kRecompute), without transfers.  Lowering adds the rest.
+struct PipelineOrder {
+  std::int32_t stages = 1;  ///< pp * virtual stages
+  std::int32_t micro_batches = 1;
+  std::vector<std::vector<std::int32_t>> placement;  ///< [copy][stage] = pipeline rank; one copy,
+                                                     ///< but two for bidirectional schedules
+  std::vector<std::int32_t> copy_of;  ///< micro-batch -> copy; empty: all 0
+  std::vector<std::vector<Action>> ranks;
+  friend bool operator==(const PipelineOrder&, const PipelineOrder&) = default;
+};
+
+}  // namespace stagewright

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/cluster/cluster.h"
+#include "core/model/model_graph.h"
+#include "core/plan/plan.h"
+#include "core/schedule/schedule.h"
+
+namespace stagewright {
+
+/// Turns a plan into what every rank does: the passes, in order, stand in lower.cpp.
+/// Fails with kInfeasible or kInvalidInput, naming the plan's field, its value and values that
+/// would do: heads not divisible by tp, fewer layers than stages, layers lost or doubled, more
+/// devices than the cluster has, a plan made for another model (hash), a schedule that does not
+/// exist or whose constraint is broken.  kUnsupported for what the plan format can say and lowering
+/// cannot do yet.
+[[nodiscard]] Result<Schedule> lower(const ModelGraph& model,
+                                     const Cluster& cluster,
+                                     const Plan& plan);
+
+}  // namespace stagewright
