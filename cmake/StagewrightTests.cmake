@@ -3,7 +3,8 @@
 #   stagewright_add_tests(sim SOURCES unit/sim/bubble_test.cpp LIBS fmt::fmt)
 #
 # makes sim_tests, which sees what sim sees and tests/support. Its tests carry
-# the room's name as label, and those of LABELS.
+# the room's name as label, and those of LABELS. The target test_programs builds
+# those of all rooms.
 function(stagewright_add_tests room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -13,6 +14,10 @@ function(stagewright_add_tests room)
   target_link_libraries(${room}_tests PRIVATE
     stagewright::${room} stagewright::test_support GTest::gtest_main ${arg_LIBS})
   stagewright_warnings(${room}_tests)
+  if(NOT TARGET test_programs)
+    add_custom_target(test_programs)
+  endif()
+  add_dependencies(test_programs ${room}_tests)
   gtest_discover_tests(${room}_tests
     DISCOVERY_TIMEOUT 120
     PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT 300)
