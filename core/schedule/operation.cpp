@@ -1,0 +1,70 @@
+#include "core/schedule/operation.h"
+
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "core/base/hash.h"
+
+namespace stagewright {
+
+Flops flops_of(const Operation& op) {
+  return flops_of(op.kind, op.variant, op.shape, op.causal);
+}
+
+Bytes bytes_moved(const Operation& op) {
+  const double elements = elements_moved(op.kind, op.variant, op.shape);
+  return Bytes(std::llround(elements * static_cast<double>(size_of(op.dtype).count())));
+}
+
+namespace {
+void append_flag(std::string& text, bool flag, std::string_view name) {
+  if (flag) {
+    text += ' ';
+    text += name;
+  }
+}
+
+/// Sizes that a kind does not use are 1 and stay out of the text.
+void append_size(std::string& text, std::string_view name, std::int64_t size) {
+  if (size != 1) {
+    fmt::format_to(std::back_inserter(text), " {}={}", name, size);
+  }
+}
+}  // namespace
+
+std::string cost_key(const Operation& op) {
+  std::string text = fmt::format("{} {}", name_of(op.kind), name_of(op.dtype));
+  if (op.variant != OpVariant::kNone) {
+    text += ' ';
+    text += name_of(op.variant);
+  }
+  append_flag(text, op.transpose_a, "ta");
+  append_flag(text, op.transpose_b, "tb");
+  append_flag(text, op.accumulate, "accumulate");
+  append_flag(text, op.causal, "causal");
+  append_flag(text, op.decay, "decay");
+  append_size(text, "rows", op.shape.rows);
+  append_size(text, "cols", op.shape.cols);
+  append_size(text, "inner", op.shape.inner);
+  append_size(text, "batch", op.shape.batch);
+  append_size(text, "sequence", op.shape.sequence);
+  append_size(text, "heads", op.shape.heads);
+  append_size(text, "kv_heads", op.shape.kv_heads);
+  append_size(text, "head_dim", op.shape.head_dim);
+  // Optional operands (a bias, a master copy) cost too.
+  fmt::format_to(std::back_inserter(text), " {}>{}", op.inputs.size(), op.outputs.size());
+  return text;
+}
+
+std::string cost_key(std::span<const Operation> ops) {
+  std::string texts;
+  for (const Operation& op : ops) {
+    texts += cost_key(op);
+    texts += '\n';
+  }
+  return content_hash(texts);
+}
+
+}  // namespace stagewright
