@@ -30,7 +30,7 @@ macro(stagewright_find_cuda)
     # The toolkit's installer does not put nvcc on the path.
     find_program(STAGEWRIGHT_NVCC nvcc PATHS /usr/local/cuda/bin /opt/cuda/bin)
     if(STAGEWRIGHT_NVCC)
-      set(CMAKE_CUDA_COMPILER "${STAGEWRIGHT_NVCC}")
+      set(ENV{CUDACXX} "${STAGEWRIGHT_NVCC}")  # check_language tries it out
     endif()
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -70,7 +70,7 @@ function(stagewright_report_backends)
   message(STATUS "Stagewright ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   message(STATUS "  CPU kernels      oneDNN ${dnnl_VERSION}, Eigen ${Eigen3_VERSION}, oneTBB ${TBB_VERSION}")
   stagewright_report("CUDA" CUDA "CUDA" "${CMAKE_CUDA_COMPILER_VERSION} with cuBLASLt"
-    "nvcc with cuBLASLt not found; install the CUDA toolkit or set CMAKE_CUDA_COMPILER")
+    "no working nvcc with cuBLASLt; install the CUDA toolkit or set CMAKE_CUDA_COMPILER")
   stagewright_report("NCCL" NCCL "CUDA" "${NCCL_VERSION}"
     "needs CUDA and NCCL; install libnccl-dev")
   stagewright_report("MPI" MPI "MPI" "MPI ${MPI_CXX_VERSION} by ${MPI_CXX_COMPILER}"

@@ -25,7 +25,8 @@ endfunction()
 
 # For each room and each room that is not below it, a test that asks the
 # compiler whether the one can include a header of the other; it passes when it
-# cannot. Call it when all rooms are there.
+# cannot. And one that no header brings a heavy library to those who include it.
+# Call it when all rooms are there.
 function(stagewright_add_layering_tests)
   get_property(rooms GLOBAL PROPERTY STAGEWRIGHT_LAYERS)
   foreach(room IN LISTS rooms)
@@ -38,6 +39,10 @@ function(stagewright_add_layering_tests)
       endif()
     endforeach()
   endforeach()
+  add_test(NAME layering.headers_are_light
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}"
+            -P "${PROJECT_SOURCE_DIR}/tests/layering/light_headers.cmake")
+  set_tests_properties(layering.headers_are_light PROPERTIES LABELS layering)
 endfunction()
 
 function(stagewright_rooms_below room result)

@@ -8,7 +8,7 @@
 #   test      GoogleTest
 #   mpi       Open MPI, for the MPI communicator
 #   gui       Qt 6, for the desktop application
-#   cluster   Slurm and network namespaces, for the tests of real clusters (installs daemons, starts none)
+#   cluster   Slurm and network namespaces, for the tests of real clusters (systemd may start munge)
 #   bench     Google Benchmark
 #   lint      clang-format and clang-tidy 14
 set -euo pipefail
