@@ -36,7 +36,7 @@ enum class LayerOpKind : std::uint8_t {
   kPosition,      ///< in {x}, weight {table}: learned positions
   kNorm,          ///< in {x}, weights {gamma, [beta]}
   kLinear,        ///< in {x}, weights {matrix (out, in), [bias (out)]}
-  kRope,          ///< in {qkv}: rotary positions
+  kRope,          ///< in {qkv}: rotary positions; the output is the same value, in place
   kAttention,     ///< in {qkv}
   kActivation,    ///< in {x}
   kAdd,           ///< in {a, b}
