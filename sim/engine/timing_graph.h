@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+
+namespace stagewright {
+
+using NodeIndex = std::int32_t;  ///< into a TimingGraph
+
+/// Why one piece of work waits for another.
+enum class EdgeKind : std::uint8_t {
+  kStream,  ///< same stream, issued before
+  kData,    ///< writes what this one reads, or reads what it overwrites
+  kIssue,   ///< the rank had not issued it yet (rule 4 of core/schedule/semantics.h)
+};
+
+/// Pieces of work and what each waits for: start >= end(from) + lag.  The order does not depend on
+/// times, so one graph serves any durations.  Structure of arrays; the edges of node i are
+/// edge_begin[i] .. edge_begin[i + 1] - 1.
+struct TimingGraph {
+  std::vector<std::int32_t> edge_begin;
+  std::vector<NodeIndex> from;
+  std::vector<Duration> lag;
+  std::vector<EdgeKind> kind;
+  std::vector<NodeIndex> order;  ///< all nodes, each after those it waits for
+
+  [[nodiscard]] std::size_t nodes() const { return order.size(); }
+};
+
+/// Start of every node: as early as its edges allow, not before zero.
+/// REQUIRES: one duration and one start per node.
+void time_actions(const TimingGraph& graph,
+                  std::span<const Duration> durations,
+                  std::span<Duration> starts);
+
+/// Collects nodes and edges in any order.
+class TimingGraphBuilder {
+ public:
+  NodeIndex add_node();
+  /// An edge may be given more than once.
+  void add_edge(NodeIndex from, NodeIndex to, EdgeKind kind, Duration lag = {});
+  [[nodiscard]] std::size_t nodes() const { return static_cast<std::size_t>(nodes_); }
+
+  struct Built {
+    TimingGraph graph;
+    /// Nodes of one cycle, each waiting for the one before it; empty if there is none.  With a
+    /// cycle the graph is of no use.
+    std::vector<NodeIndex> cycle;
+  };
+  [[nodiscard]] Built build() const;
+
+ private:
+  struct Edge {
+    NodeIndex from = 0;
+    NodeIndex to = 0;
+    EdgeKind kind = EdgeKind::kData;
+    Duration lag{};
+  };
+  NodeIndex nodes_ = 0;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace stagewright
