@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cmath>
+
+#include "runtime/compute/kernels/float_math.h"
+#include "runtime/compute/kernels/portable.h"
+
+/// Row kernels of attention between its matrix products; one row is one query
+/// of a block, with `keys` scores.  Query r of the block sees the first
+/// `first_visible + r` keys, or all when the mask is off.
+namespace stagewright::kernels {
+
+struct AttentionMask {
+  Index keys;
+  Index first_visible;  ///< keys that row 0 sees
+  bool causal;
+  [[nodiscard]] SW_HOST_DEVICE Index visible(Index row) const {
+    return causal ? first_visible + row : keys;
+  }
+};
+
+/// scores become exp(scale * score - largest), 0 where masked; saves the sum's
+/// inverse and the log-sum-exp of the scaled scores.
+struct AttentionSoftmax {
+  float* scores;
+  float* inverse_sum;
+  float* log_sum_exp;
+  AttentionMask mask;
+  float scale;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    float* s = scores + row * mask.keys;
+    const Index visible = mask.visible(row);
+    const float factor = scale;
+    const float largest = team.max(visible, [=](Index i) { return s[i]; }) * factor;
+    const float sum = team.sum(visible, [=](Index i) {
+      const float e = fast_exp(s[i] * factor - largest);
+      s[i] = e;
+      return e;
+    });
+    float* masked = s + visible;
+    team.each(mask.keys - visible, [=](Index i) { masked[i] = 0.0F; });
+    team.once([&] {
+      inverse_sum[row] = 1.0F / sum;
+      log_sum_exp[row] = largest + std::log(sum);
+    });
+  }
+};
+
+/// scores become probabilities exp(scale * score - log_sum_exp), 0 where masked.
+struct AttentionProbabilities {
+  float* scores;
+  const float* log_sum_exp;
+  AttentionMask mask;
+  float scale;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    float* s = scores + row * mask.keys;
+    const Index visible = mask.visible(row);
+    const float factor = scale;
+    const float shift = log_sum_exp[row];
+    team.each(visible, [=](Index i) { s[i] = fast_exp(s[i] * factor - shift); });
+    float* masked = s + visible;
+    team.each(mask.keys - visible, [=](Index i) { masked[i] = 0.0F; });
+  }
+};
+
+/// The gradient of the scores from that of the probabilities, in its place:
+/// scale * p * (dp - delta), delta = <dout, out> of the query (Dao et al. 2022).
+struct AttentionScoreGradient {
+  const float* probabilities;
+  float* gradient;
+  const float* delta;
+  Index keys;
+  float scale;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    const float* p = probabilities + row * keys;
+    float* g = gradient + row * keys;
+    const float shift = delta[row];
+    const float factor = scale;
+    team.each(keys, [=](Index i) { g[i] = p[i] * (g[i] - shift) * factor; });
+  }
+};
+
+/// result[r] = <a[r], b[r]>; rows of both lie `stride` apart.
+struct RowDot {
+  const float* a;
+  const float* b;
+  float* result;
+  Index width;
+  Index stride;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    const float* x = a + row * stride;
+    const float* y = b + row * stride;
+    const float sum = team.sum(width, [=](Index i) { return x[i] * y[i]; });
+    team.once([&] { result[row] = sum; });
+  }
+};
+
+/// y[r] *= factor[r]; rows lie `stride` apart.
+struct ScaleRows {
+  float* y;
+  const float* factor;
+  Index width;
+  Index stride;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    float* out = y + row * stride;
+    const float f = factor[row];
+    team.each(width, [=](Index i) { out[i] *= f; });
+  }
+};
+
+}  // namespace stagewright::kernels

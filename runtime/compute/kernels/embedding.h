@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/compute/kernels/portable.h"
+
+/// Token and learned position embeddings.  The token table may be one rank's
+/// slice of a vocabulary that is divided by rows: tokens of other slices give
+/// zeros, and the sum over the ranks is the whole lookup.
+namespace stagewright::kernels {
+
+/// y[r] = table[tokens[r] - vocab_begin], zeros when that is not one of the
+/// `vocab_rows` rows.  Shapes: tokens [rows]; table [vocab_rows, width]; y [rows, width].
+template <class T>
+struct EmbeddingForward {
+  const std::int32_t* tokens;
+  const T* table;
+  T* y;
+  Index width;
+  Index vocab_begin;
+  Index vocab_rows;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    const Index entry = tokens[row] - vocab_begin;
+    T* out = y + row * width;
+    if (entry >= 0 && entry < vocab_rows) {
+      const T* in = table + entry * width;
+      team.each(width, [=](Index i) { out[i] = in[i]; });
+    } else {
+      team.each(width, [=](Index i) { out[i] = static_cast<T>(0.0F); });
+    }
+  }
+};
+
+/// dtable[tokens[r] - vocab_begin] += dy[r] for the tokens of this slice.  A
+/// team owns `columns_per_team` columns and walks the tokens in order: no
+/// atomics, and the same sum in every run.  Rows of the launch: width /
+/// columns_per_team, rounded up.
+template <class T>
+struct EmbeddingGradient {
+  const std::int32_t* tokens;
+  const T* dy;
+  float* dtable;
+  Index token_count;
+  Index width;
+  Index vocab_begin;
+  Index vocab_rows;
+  Index columns_per_team;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index tile) const {
+    const Index first = tile * columns_per_team;
+    const Index left = width - first;
+    const Index columns = left < columns_per_team ? left : columns_per_team;
+    for (Index r = 0; r < token_count; ++r) {
+      const Index entry = tokens[r] - vocab_begin;
+      if (entry >= 0 && entry < vocab_rows) {
+        const T* in = dy + r * width + first;
+        float* out = dtable + entry * width + first;
+        team.each(columns, [=](Index i) { out[i] += static_cast<float>(in[i]); });
+      }
+    }
+  }
+};
+
+/// y[r] = x[r] + positions[first_position + r % sequence]; y may be x.  Shapes:
+/// x, y [rows, width]; positions [at least first_position + sequence, width].
+template <class T>
+struct PositionForward {
+  const T* x;
+  const T* positions;
+  T* y;
+  Index width;
+  Index sequence;
+  Index first_position = 0;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    const T* in = x + row * width;
+    const T* shift = positions + (first_position + row % sequence) * width;
+    T* out = y + row * width;
+    team.each(width, [=](Index i) {
+      out[i] = static_cast<T>(static_cast<float>(in[i]) + static_cast<float>(shift[i]));
+    });
+  }
+};
+
+/// dpositions[first_position + s] += sum over the batch of dy[b * sequence + s].
+/// Rows of the launch: sequence.
+template <class T>
+struct PositionGradient {
+  const T* dy;
+  float* dpositions;
+  Index batch;
+  Index width;
+  Index sequence;
+  Index first_position = 0;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index position) const {
+    float* out = dpositions + (first_position + position) * width;
+    for (Index b = 0; b < batch; ++b) {
+      const T* in = dy + (b * sequence + position) * width;
+      team.each(width, [=](Index i) { out[i] += static_cast<float>(in[i]); });
+    }
+  }
+};
+
+struct EmbeddingTableGradient {
+  const std::int32_t* tokens;
+  const float* dy;
+  float* dtable;
+  Index width;
+  Index vocab_begin;
+  Index vocab_rows;
+};
+
+void embedding_forward(const EmbeddingForward<float>& kernel, Index tokens);
+/// Adds to dtable; shapes as in EmbeddingForward.
+void embedding_gradient(const EmbeddingTableGradient& arguments, Index tokens);
+void position_forward(const PositionForward<float>& kernel, Index tokens);
+/// Adds to dpositions.
+void position_gradient(const PositionGradient<float>& kernel);
+
+}  // namespace stagewright::kernels

@@ -1,0 +1,83 @@
+#include "runtime/compute/kernels/optimizer.h"
+
+#include <limits>
+
+#include "core/base/check.h"
+#include "runtime/compute/kernels/cpu_launch.h"
+
+namespace stagewright::kernels {
+namespace {
+
+// 1 / (1 - beta^step): undoes the bias of a moment that started at 0.
+float bias_correction(double beta, Index step) {
+  return static_cast<float>(1.0 / (1.0 - std::pow(beta, static_cast<double>(step))));
+}
+
+}  // namespace
+
+void adamw(const AdamW& arguments, Index count) {
+  SW_CHECK(arguments.step >= 1, "steps count from 1");
+  // 1 - beta is taken in double: from a float beta of 0.999 it would be 5e-5 off.
+  launch_elements(count,
+                  AdamWUpdate{.parameters = arguments.parameters,
+                              .gradients = arguments.gradients,
+                              .first_moment = arguments.first_moment,
+                              .second_moment = arguments.second_moment,
+                              .learning_rate = static_cast<float>(arguments.learning_rate),
+                              .beta1 = static_cast<float>(arguments.beta1),
+                              .one_minus_beta1 = static_cast<float>(1.0 - arguments.beta1),
+                              .correction1 = bias_correction(arguments.beta1, arguments.step),
+                              .beta2 = static_cast<float>(arguments.beta2),
+                              .one_minus_beta2 = static_cast<float>(1.0 - arguments.beta2),
+                              .correction2 = bias_correction(arguments.beta2, arguments.step),
+                              .epsilon = static_cast<float>(arguments.epsilon),
+                              .weight_decay = static_cast<float>(arguments.weight_decay),
+                              .gradient_scale = static_cast<float>(arguments.gradient_scale)});
+}
+
+void sgd(const Sgd& arguments, Index count) {
+  const auto learning_rate = static_cast<float>(arguments.learning_rate);
+  const auto weight_decay = static_cast<float>(arguments.weight_decay);
+  const auto gradient_scale = static_cast<float>(arguments.gradient_scale);
+  if (arguments.momentum == 0.0) {
+    launch_elements(count,
+                    PlainSgdUpdate{.parameters = arguments.parameters,
+                                   .gradients = arguments.gradients,
+                                   .learning_rate = learning_rate,
+                                   .weight_decay = weight_decay,
+                                   .gradient_scale = gradient_scale});
+    return;
+  }
+  SW_CHECK(arguments.velocity != nullptr, "momentum needs a velocity");
+  launch_elements(count,
+                  SgdUpdate{.parameters = arguments.parameters,
+                            .gradients = arguments.gradients,
+                            .velocity = arguments.velocity,
+                            .learning_rate = learning_rate,
+                            .momentum = static_cast<float>(arguments.momentum),
+                            .weight_decay = weight_decay,
+                            .gradient_scale = gradient_scale});
+}
+
+double sum_of_squares(const float* x, Index count) {
+  double result = 0.0;
+  run_on(best_instruction_set(), [x, count, out = &result] {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < count; ++i) {
+      const auto value = static_cast<double>(x[i]);
+      sum += value * value;
+    }
+    *out = sum;
+  });
+  return result;
+}
+
+double clip_scale(double norm, double max_norm) {
+  if (!std::isfinite(norm)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return norm <= max_norm ? 1.0 : max_norm / norm;
+}
+
+}  // namespace stagewright::kernels
