@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "runtime/comm/element_type.h"
+
+namespace stagewright {
+
+enum class CommKind : std::uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kBarrier,
+  kTransfer,  ///< member 0 to member 1
+};
+
+/// What all members of one operation must agree on.
+struct Contract {
+  CommKind kind = CommKind::kBarrier;
+  ElementType type = ElementType::kByte;
+  /// Elements of the smaller of `in` and `out`.
+  std::size_t count = 0;
+  Reduction reduction = Reduction::kSum;
+  int root = 0;
+  friend bool operator==(const Contract&, const Contract&) = default;
+};
+
+/// "all_reduce of 1024 float32 (sum)"
+[[nodiscard]] std::string describe(const Contract& contract);
+
+}  // namespace stagewright
