@@ -62,10 +62,12 @@ void sgd(const Sgd& arguments, Index count) {
 double sum_of_squares(const float* x, Index count) {
   double result = 0.0;
   run_on(best_instruction_set(), [x, count, out = &result] {
+    const float* const values = x;
+    const Index n = count;
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
-    for (Index i = 0; i < count; ++i) {
-      const auto value = static_cast<double>(x[i]);
+    for (Index i = 0; i < n; ++i) {
+      const auto value = static_cast<double>(values[i]);
       sum += value * value;
     }
     *out = sum;
