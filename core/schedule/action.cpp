@@ -1,5 +1,9 @@
 #include "core/schedule/action.h"
 
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "core/base/check.h"
@@ -63,6 +67,9 @@ bool is_receive(ActionKind kind) {
 }
 
 namespace {
+constexpr std::string_view kReduceToken = "REDUCE";
+constexpr std::string_view kGatherToken = "GATHER";
+
 /// Letters between stage and micro-batch; absent where neither is meant.
 std::optional<std::string_view> token_of(ActionKind kind) {
   switch (kind) {
@@ -103,8 +110,76 @@ std::string to_string(const Action& action) {
     return "STEP";
   }
   return fmt::format("{}{}",
-                     action.kind == ActionKind::kReduceGradients ? "REDUCE" : "GATHER",
+                     action.kind == ActionKind::kReduceGradients ? kReduceToken : kGatherToken,
                      action.bucket.value());
+}
+
+namespace {
+/// Takes a number without sign off the front.
+std::optional<std::int32_t> take_number(std::string_view& text) {
+  std::int32_t value = 0;
+  if (text.empty() || text.front() < '0' || text.front() > '9') {
+    return std::nullopt;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) {
+    return std::nullopt;
+  }
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+std::optional<Action> parse_bucket_action(std::string_view text) {
+  for (const auto& [token, kind] : {std::pair(kReduceToken, ActionKind::kReduceGradients),
+                                    std::pair(kGatherToken, ActionKind::kGatherParameters)}) {
+    if (text.starts_with(token)) {
+      text.remove_prefix(token.size());
+      const auto bucket = take_number(text);
+      if (bucket && text.empty()) {
+        return Action{.kind = kind, .bucket = BucketId(*bucket)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// The kind whose token stands before the next digit.
+std::optional<ActionKind> take_kind(std::string_view& text) {
+  const std::size_t length = std::min(text.find_first_of("0123456789"), text.size());
+  for (int i = 0; i < kActionKindCount; ++i) {
+    const auto kind = static_cast<ActionKind>(i);
+    if (token_of(kind) == text.substr(0, length)) {
+      text.remove_prefix(length);
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+}  // namespace
+
+std::optional<Action> parse_action(std::string_view text) {
+  if (text == "STEP") {
+    return Action{.kind = ActionKind::kOptimizerStep};
+  }
+  const auto stage = take_number(text);
+  if (!stage) {
+    return parse_bucket_action(text);
+  }
+  const auto kind = take_kind(text);
+  const auto micro_batch = take_number(text);
+  if (!kind || !micro_batch) {
+    return std::nullopt;
+  }
+  Action action{.kind = *kind, .stage = StageId(*stage), .micro_batch = MicroBatchId(*micro_batch)};
+  if (text.starts_with('@') && (is_send(*kind) || is_receive(*kind))) {
+    text.remove_prefix(1);
+    const auto peer = take_number(text);
+    if (!peer) {
+      return std::nullopt;
+    }
+    action.peer = PeerSlot(*peer);
+  }
+  return text.empty() ? std::optional(action) : std::nullopt;
 }
 
 }  // namespace stagewright

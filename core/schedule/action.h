@@ -30,10 +30,10 @@ inline constexpr int kActionKindCount = static_cast<int>(ActionKind::kOptimizerS
 /// Plain data.  A field that the kind does not use is 0.
 struct Action {
   ActionKind kind = ActionKind::kForward;
-  StageId stage;
-  MicroBatchId micro_batch;
-  PeerSlot peer;    ///< sends and receives: the other rank, through RankBinding::peers
-  BucketId bucket;  ///< kReduceGradients, kGatherParameters
+  StageId stage{};
+  MicroBatchId micro_batch{};
+  PeerSlot peer{};    ///< sends and receives: the other rank, through RankBinding::peers
+  BucketId bucket{};  ///< kReduceGradients, kGatherParameters
   friend bool operator==(const Action&, const Action&) = default;
 };
 
@@ -46,5 +46,8 @@ struct Action {
 /// "2F0", "2B0", "2I0", "2W0", "2R0", "1SEND_F3", "2RECV_F3", "REDUCE4", "STEP": stage, letter,
 /// micro-batch, as PyTorch's pipelining writes its compute actions.
 [[nodiscard]] std::string to_string(const Action& action);
+/// Reads such a text back; sends and receives may name their peer slot behind it ("1SEND_F3@2",
+/// else 0).  Nothing if it is none or a number does not fit.
+[[nodiscard]] std::optional<Action> parse_action(std::string_view text);
 
 }  // namespace stagewright

@@ -9,8 +9,9 @@
 
 namespace stagewright {
 
-/// A place in a rank's issue order: an operation of an action.  Sends, receives and loads
-/// count as one operation (0).
+/// A place in a rank's issue order: an operation of an action, as an index into
+/// operations_of(action).ops (of a split backward the whole list).  Sends, receives and loads count
+/// as one operation (0).
 struct ProgramPoint {
   std::int32_t action = 0;
   std::int32_t op = 0;
@@ -37,6 +38,9 @@ inline constexpr std::int64_t kArenaAlignment = 64;
 ///  - a received tensor lives from its Recv action on;
 ///  - a sent tensor lives until the next Send to the same peer of the same kind, where that send
 ///    waits for this one (semantics.h), or to the end of the list.
+/// A lifetime ends with the issue of its last operation.  Where that one runs on another stream
+/// than the first operation of a lifetime that takes over its memory, the latter waits for it.
+/// REQUIRES: the indices of the program lie in their tables.
 [[nodiscard]] std::vector<Lifetime> lifetimes(const RankProgram& program);
 
 /// Live bytes per class after each change, and the peaks.
@@ -52,10 +56,10 @@ struct MemoryPeaks {
 struct ArenaPlan {
   std::vector<std::int64_t> offsets;  ///< per lifetime
   Bytes capacity{};                   ///< size of the block; >= MemoryPeaks::total
+  friend bool operator==(const ArenaPlan&, const ArenaPlan&) = default;
 };
 /// Offsets such that lifetimes that overlap in time do not overlap in memory: persistent ones
-/// first, then by first fit in order of time.  Deterministic.
-[[nodiscard]] ArenaPlan plan_arena(const RankProgram& program,
-                                   const std::vector<Lifetime>& lifetimes);
+/// first, then by first fit in order of time.  Deterministic.  REQUIRES: ascending by `first`.
+[[nodiscard]] ArenaPlan plan_arena(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace stagewright

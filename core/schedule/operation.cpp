@@ -5,9 +5,48 @@
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "core/base/hash.h"
 
 namespace stagewright {
+
+bool reads_outputs(const Operation& op) {
+  switch (op.kind) {
+    case OpKind::kColumnSum:
+    case OpKind::kNormParameterGradient:
+    case OpKind::kEmbeddingGradient:
+    case OpKind::kPositionGradient:
+    case OpKind::kLossFinish:
+    case OpKind::kSquaredSum:
+    case OpKind::kSgdStep:
+    case OpKind::kAdamWStep:
+      return true;
+    case OpKind::kGemm:
+    case OpKind::kNormForward:
+    case OpKind::kNormInputGradient:
+    case OpKind::kRopeForward:
+    case OpKind::kRopeBackward:
+    case OpKind::kAttentionForward:
+    case OpKind::kAttentionBackward:
+    case OpKind::kActivationForward:
+    case OpKind::kActivationBackward:
+    case OpKind::kAdd:
+    case OpKind::kEmbeddingForward:
+    case OpKind::kPositionForward:
+    case OpKind::kLossRowMax:
+    case OpKind::kLossRowSum:
+    case OpKind::kLossGradient:
+    case OpKind::kFill:
+    case OpKind::kCopy:
+    case OpKind::kAllReduce:
+    case OpKind::kAllGather:
+    case OpKind::kReduceScatter:
+    case OpKind::kBroadcast:
+    case OpKind::kAllToAll:
+      return op.accumulate;
+  }
+  SW_CHECK(false, "a known operation kind");
+}
 
 Flops flops_of(const Operation& op) {
   return flops_of(op.kind, op.variant, op.shape, op.causal);

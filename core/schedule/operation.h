@@ -49,6 +49,10 @@ struct Operation {
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
+/// Whether the operation needs what its outputs held before: it accumulates or updates state.
+/// (In place, where an output is among the inputs, is another matter.)
+[[nodiscard]] bool reads_outputs(const Operation& op);
+
 [[nodiscard]] Flops flops_of(const Operation& op);
 /// Bytes that a kernel touching each operand once reads and writes; of a collective: the message.
 [[nodiscard]] Bytes bytes_moved(const Operation& op);
