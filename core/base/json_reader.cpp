@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,8 +93,13 @@ std::string JsonReader::text(std::string_view key) {
 }
 
 std::int64_t JsonReader::integer(std::string_view key) {
+  constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const json* value = find(key, true);
   if (value == nullptr) {
+    return 0;
+  }
+  if (value->is_number_unsigned() && value->get<std::uint64_t>() > kLargest) {
+    reject(key, fmt::format("is {}, too large for a 64-bit integer", value->dump()));
     return 0;
   }
   if (value->is_number_integer()) {
@@ -114,6 +120,15 @@ std::int64_t JsonReader::positive(std::string_view key) {
     reject(key, fmt::format("is {}; it must be 1 or more", value));
   }
   return value;
+}
+
+std::int32_t JsonReader::count(std::string_view key) {
+  const std::int64_t value = positive(key);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (!error_ && value > kMost) {
+    reject(key, fmt::format("is {}; it must be {} or less", value, kMost));
+  }
+  return error_ ? 0 : static_cast<std::int32_t>(value);
 }
 
 double JsonReader::number(std::string_view key) {
@@ -179,6 +194,9 @@ std::int64_t JsonReader::integer_or(std::string_view key, std::int64_t fallback)
 }
 std::int64_t JsonReader::positive_or(std::string_view key, std::int64_t fallback) {
   return has(key) ? positive(key) : fallback;
+}
+std::int32_t JsonReader::count_or(std::string_view key, std::int32_t fallback) {
+  return has(key) ? count(key) : fallback;
 }
 double JsonReader::number_or(std::string_view key, double fallback) {
   return has(key) ? number(key) : fallback;

@@ -38,6 +38,7 @@ class JsonReader {
   [[nodiscard]] std::string text(std::string_view key);
   [[nodiscard]] std::int64_t integer(std::string_view key);   ///< exact integers only
   [[nodiscard]] std::int64_t positive(std::string_view key);  ///< integer >= 1
+  [[nodiscard]] std::int32_t count(std::string_view key);     ///< 1 .. 2^31 - 1
   [[nodiscard]] double number(std::string_view key);
   [[nodiscard]] bool boolean(std::string_view key);
   [[nodiscard]] Bytes bytes(std::string_view key);               ///< "80 GiB"
@@ -49,6 +50,7 @@ class JsonReader {
   [[nodiscard]] std::string text_or(std::string_view key, std::string fallback);
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback);
   [[nodiscard]] std::int64_t positive_or(std::string_view key, std::int64_t fallback);
+  [[nodiscard]] std::int32_t count_or(std::string_view key, std::int32_t fallback);
   [[nodiscard]] double number_or(std::string_view key, double fallback);
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback);
 

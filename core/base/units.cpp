@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -81,6 +82,20 @@ std::string in_largest(double value, std::span<const Unit> units) {
   return fmt::format("{:.4g} {}", value / chosen->factor, chosen->name);
 }
 
+/// The shortest text in any of `units` that `parse` reads back to `value`, the largest unit
+/// among equally short ones.
+template <class Value, class Parse>
+std::string exact_text(Value value, double base_value, std::span<const Unit> units, Parse parse) {
+  std::string best;
+  for (const Unit& unit : units) {
+    std::string text = fmt::format("{} {}", base_value / unit.factor, unit.name);
+    if ((best.empty() || text.size() <= best.size()) && parse(text) == value) {
+      best = std::move(text);
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 Duration from_seconds(double seconds) {
@@ -102,6 +117,24 @@ std::string to_string(BytesPerSecond rate) {
 
 std::string to_string(FlopsPerSecond rate) {
   return in_largest(rate.count(), kRates);
+}
+
+std::string to_exact_string(Duration d) {
+  std::string text = exact_text(d, to_seconds(d), kTimes, parse_duration);
+  return text.empty() ? fmt::format("{} ps", d.count()) : text;
+}
+
+std::string to_exact_string(Bytes size) {
+  std::string text = exact_text(size, static_cast<double>(size.count()), kSizes, parse_bytes);
+  return text.empty() ? fmt::format("{} B", size.count()) : text;
+}
+
+std::string to_exact_string(BytesPerSecond rate) {
+  return exact_text(rate, rate.count(), std::span(kBandwidths).first(5), parse_bandwidth);
+}
+
+std::string to_exact_string(FlopsPerSecond rate) {
+  return exact_text(rate, rate.count(), kRates, parse_flop_rate);
 }
 
 Result<Duration> parse_duration(std::string_view text) {

@@ -115,6 +115,12 @@ constexpr FlopsPerSecond operator""_TFLOPS(unsigned long long v) {
 [[nodiscard]] std::string to_string(BytesPerSecond rate);
 [[nodiscard]] std::string to_string(FlopsPerSecond rate);
 
+// For files: the shortest text that reads back to exactly the same value ("81559 MiB").
+[[nodiscard]] std::string to_exact_string(Duration d);
+[[nodiscard]] std::string to_exact_string(Bytes size);
+[[nodiscard]] std::string to_exact_string(BytesPerSecond rate);
+[[nodiscard]] std::string to_exact_string(FlopsPerSecond rate);
+
 // Read back, one spelling a unit, case matters: B kB MB GB TB (powers of 1000) and KiB MiB
 // GiB TiB (powers of 1024); ps ns us ms s min h; the same sizes with /s, and b/s kb/s Mb/s
 // Gb/s Tb/s for bits; FLOP/s with k M G T P before it.  Number and unit may be

@@ -41,6 +41,9 @@ constexpr std::array<std::string_view, kOpKindCount> kOpNames = {
 constexpr std::array<std::string_view, static_cast<std::size_t>(OpVariant::kMaximum) + 1>
     kVariantNames = {"none", "layer-norm", "rms-norm", "gelu", "swiglu", "relu", "sum", "maximum"};
 
+constexpr std::array<std::string_view, static_cast<std::size_t>(OpClass::kCollective) + 1>
+    kClassNames = {"matrix", "attention", "memory", "optimizer", "collective"};
+
 template <class Enum, std::size_t kCount>
 std::optional<Enum> find_name(const std::array<std::string_view, kCount>& names,
                               std::string_view name) {
@@ -103,6 +106,14 @@ std::string_view name_of(OpVariant variant) {
 
 std::optional<OpVariant> op_variant_named(std::string_view name) {
   return find_name<OpVariant>(kVariantNames, name);
+}
+
+std::string_view name_of(OpClass op_class) {
+  return kClassNames[static_cast<std::size_t>(op_class)];
+}
+
+std::optional<OpClass> op_class_named(std::string_view name) {
+  return find_name<OpClass>(kClassNames, name);
 }
 
 OpClass class_of(OpKind kind) {

@@ -132,6 +132,9 @@ struct OpShape {
 [[nodiscard]] std::string_view name_of(OpVariant variant);
 [[nodiscard]] std::optional<OpVariant> op_variant_named(std::string_view name);
 [[nodiscard]] OpClass class_of(OpKind kind);
+/// "matrix", "attention", "memory", "optimizer", "collective".
+[[nodiscard]] std::string_view name_of(OpClass op_class);
+[[nodiscard]] std::optional<OpClass> op_class_named(std::string_view name);
 
 /// Floating-point operations that the mathematics needs (a multiply-add counts two;
 /// causal attention counts half of the score matrix; a collective's sums count none).

@@ -50,5 +50,17 @@ TEST(JsonReader, ZeroIsNotPositive) {
   EXPECT_EQ(reader.finish().error().to_string(), "c.json:/heads: is 0; it must be 1 or more");
 }
 
+TEST(JsonReader, NumbersThatDoNotFitAreErrorsNotOtherNumbers) {
+  const auto json = parse_json(R"({"a": 4294967297, "b": 18446744073709551615})", "c");
+  JsonReader count(*json, "c.json");
+  (void)count.count("a");
+  EXPECT_EQ(count.finish().error().to_string(),
+            "c.json:/a: is 4294967297; it must be 2147483647 or less");
+  JsonReader integer(*json, "c.json");
+  (void)integer.integer("b");
+  EXPECT_EQ(integer.finish().error().to_string(),
+            "c.json:/b: is 18446744073709551615, too large for a 64-bit integer");
+}
+
 }  // namespace
 }  // namespace stagewright

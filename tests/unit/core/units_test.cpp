@@ -53,5 +53,21 @@ TEST(Units, AWrongUnitNamesTheTextAndTheKnownUnits) {
   EXPECT_FALSE(parse_bytes("inf GB").has_value());
 }
 
+TEST(Units, ExactTextIsShortAndReadsBackToTheSameValue) {
+  EXPECT_EQ(to_exact_string(80_GiB), "80 GiB");
+  EXPECT_EQ(to_exact_string(Bytes(81559LL << 20)), "81559 MiB");
+  EXPECT_EQ(to_exact_string(Bytes(0)), "0 B");
+  EXPECT_EQ(to_exact_string(Duration(5'500'000)), "5.5 us");
+  EXPECT_EQ(to_exact_string(FlopsPerSecond(494.5e12)), "494.5 TFLOP/s");
+  for (const std::int64_t value : {1LL, 3LL, 999'999'999'999'999LL, 123'456'789'012'345LL}) {
+    EXPECT_EQ(*parse_bytes(to_exact_string(Bytes(value))), Bytes(value));
+    EXPECT_EQ(*parse_duration(to_exact_string(Duration(value))), Duration(value));
+  }
+  for (const double value : {1.0, 1.0 / 3, 1e9 / 7, 2.45e10, 0.1 + 0.2}) {
+    EXPECT_EQ(*parse_bandwidth(to_exact_string(BytesPerSecond(value))), BytesPerSecond(value));
+    EXPECT_EQ(*parse_flop_rate(to_exact_string(FlopsPerSecond(value))), FlopsPerSecond(value));
+  }
+}
+
 }  // namespace
 }  // namespace stagewright

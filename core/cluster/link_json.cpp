@@ -1,0 +1,46 @@
+#include "core/cluster/link_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace stagewright {
+
+double read_share(JsonReader& reader, std::string_view key) {
+  const double share = reader.number(key);
+  if (!reader.failed() && !(share > 0 && share <= 1)) {
+    reader.reject(key,
+                  fmt::format("is {}; a reachable share lies above 0 and is at most 1", share));
+  }
+  return share;
+}
+
+LinkSpec read_link(JsonReader& reader) {
+  LinkSpec link;
+  link.name = reader.text("name");
+  link.bandwidth = reader.bandwidth("bandwidth");
+  if (!reader.failed() && link.bandwidth <= BytesPerSecond(0)) {
+    reader.reject("bandwidth", "must be more than 0; for example \"50 GB/s\"");
+  }
+  link.latency = reader.duration("latency");
+  if (!reader.failed() && link.latency < Duration(0)) {
+    reader.reject("latency", "must not be negative");
+  }
+  if (reader.has("efficiency")) {
+    link.efficiency = read_share(reader, "efficiency");
+  }
+  link.devices_per_port = reader.count_or("devices_per_port", 1);
+  return link;
+}
+
+nlohmann::ordered_json to_json(const LinkSpec& link) {
+  nlohmann::ordered_json json = {{"name", link.name},
+                                 {"bandwidth", to_exact_string(link.bandwidth)},
+                                 {"latency", to_exact_string(link.latency)},
+                                 {"efficiency", link.efficiency}};
+  if (link.devices_per_port != 1) {
+    json["devices_per_port"] = link.devices_per_port;
+  }
+  return json;
+}
+
+}  // namespace stagewright
