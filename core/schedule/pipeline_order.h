@@ -14,7 +14,7 @@ struct PipelineOrder {
   std::int32_t micro_batches = 1;
   std::vector<std::vector<std::int32_t>> placement;  ///< [copy][stage] = pipeline rank; one copy,
                                                      ///< but two for bidirectional schedules
-  std::vector<std::int32_t> copy_of;  ///< micro-batch -> copy; empty: all 0
+  std::vector<std::int32_t> copy_of;                 ///< micro-batch -> copy; empty: all 0
   std::vector<std::vector<Action>> ranks;
   friend bool operator==(const PipelineOrder&, const PipelineOrder&) = default;
 };
