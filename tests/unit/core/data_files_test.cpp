@@ -63,6 +63,17 @@ TEST_F(DataFilesTest, AFolderAddsFilesAndListsThemSorted) {
   EXPECT_EQ(files->list("frameworks"), expected);
 }
 
+TEST_F(DataFilesTest, AFileOfTheFolderWinsOverTheEmbeddedOne) {
+  ASSERT_FALSE(embedded_files().empty());
+  const std::string name(embedded_files().front().name);
+  write(name, "mine");
+  const auto files = DataFiles::with_overrides(folder_.path());
+  ASSERT_TRUE(files.has_value()) << files.error().to_string();
+  EXPECT_EQ(files->find(name), "mine");
+  EXPECT_EQ(DataFiles::embedded().find(name), embedded_files().front().content);
+  EXPECT_EQ(DataFiles::embedded().where(name), "profiles/" + name);
+}
+
 TEST_F(DataFilesTest, ContentStaysValidWhenTheObjectMoves) {
   write("models/tiny.json", "{}");
   auto files = DataFiles::with_overrides(folder_.path());
