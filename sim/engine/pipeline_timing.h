@@ -12,14 +12,14 @@ namespace stagewright {
 
 /// Bare costs of a pipeline, by stage.  A vector that the order has no action for may be empty.
 struct PipelineCosts {
-  std::vector<Duration> forward;
-  std::vector<Duration> backward;  ///< both halves
-  std::vector<Duration> backward_input;
-  std::vector<Duration> backward_weight;
-  std::vector<Duration> recompute;
+  std::vector<Duration> forward{};
+  std::vector<Duration> backward{};  ///< both halves
+  std::vector<Duration> backward_input{};
+  std::vector<Duration> backward_weight{};
+  std::vector<Duration> recompute{};
   /// Of an activation from stage s to s + 1, or a gradient back, where they lie on different
   /// ranks: links are free, so nothing waits for another message.  Empty: none.
-  std::vector<Duration> transfer;
+  std::vector<Duration> transfer{};
   friend bool operator==(const PipelineCosts&, const PipelineCosts&) = default;
 };
 

@@ -1,0 +1,63 @@
+#include "sim/engine/timing_graph.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stagewright {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<Duration> starts_of(const TimingGraph& graph, const std::vector<Duration>& durations) {
+  std::vector<Duration> starts(durations.size());
+  time_actions(graph, durations, starts);
+  return starts;
+}
+
+// a(3) and b(5) feed c; d follows c, but may start 2 before its end.
+TEST(TimingGraph, NodeStartsWhenTheLastOfItsEdgesAllows) {
+  TimingGraphBuilder builder;
+  const NodeIndex d = builder.add_node();
+  const NodeIndex a = builder.add_node();
+  const NodeIndex b = builder.add_node();
+  const NodeIndex c = builder.add_node();
+  builder.add_edge(c, d, EdgeKind::kStream, -2ns);
+  builder.add_edge(a, c, EdgeKind::kData);
+  builder.add_edge(b, c, EdgeKind::kData, 1ns);
+  const TimingGraphBuilder::Built built = builder.build();
+  EXPECT_TRUE(built.cycle.empty());
+  EXPECT_EQ(starts_of(built.graph, {1ns, 3ns, 5ns, 4ns}),
+            (std::vector<Duration>{8ns, 0ns, 0ns, 6ns}));
+}
+
+TEST(TimingGraph, NothingStartsBeforeZero) {
+  TimingGraphBuilder builder;
+  const NodeIndex a = builder.add_node();
+  const NodeIndex b = builder.add_node();
+  builder.add_edge(a, b, EdgeKind::kData, -10ns);
+  EXPECT_EQ(starts_of(builder.build().graph, {1ns, 1ns}), (std::vector<Duration>{0ns, 0ns}));
+}
+
+TEST(TimingGraph, EmptyGraphIsFine) {
+  const TimingGraphBuilder::Built built = TimingGraphBuilder().build();
+  EXPECT_TRUE(built.cycle.empty());
+  EXPECT_EQ(built.graph.nodes(), 0U);
+}
+
+// 0 -> 1 -> 2 -> 3 -> 1, and 4 behind the cycle: 1, 2, 3 come in the order in which they wait.
+TEST(TimingGraph, CycleIsGivenInItsOrder) {
+  TimingGraphBuilder builder;
+  for (int i = 0; i < 5; ++i) {
+    builder.add_node();
+  }
+  builder.add_edge(0, 1, EdgeKind::kData);
+  builder.add_edge(1, 2, EdgeKind::kData);
+  builder.add_edge(2, 3, EdgeKind::kData);
+  builder.add_edge(3, 1, EdgeKind::kData);
+  builder.add_edge(3, 4, EdgeKind::kData);
+  EXPECT_EQ(builder.build().cycle, (std::vector<NodeIndex>{2, 3, 1}));
+}
+
+}  // namespace
+}  // namespace stagewright
