@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/schedule/pipeline_order.h"
+
+namespace stagewright {
+
+/// What a schedule is generated for: one flush of one pipeline.
+struct PipelineShape {
+  std::int32_t ranks = 1;           ///< pipeline ranks (pp)
+  std::int32_t virtual_stages = 1;  ///< stages per rank
+  std::int32_t micro_batches = 1;   ///< of the flush
+  /// Plan::schedule_parameters: only names that the generator lists.
+  std::map<std::string, std::int64_t> parameters;
+  friend bool operator==(const PipelineShape&, const PipelineShape&) = default;
+
+  [[nodiscard]] std::int32_t stages() const { return ranks * virtual_stages; }
+  /// The parameter of that name, or `otherwise`.
+  [[nodiscard]] std::int64_t parameter(const std::string& name, std::int64_t otherwise) const;
+};
+
+/// A named pipeline schedule.  To add one: a file with a function that returns it, a line in
+/// registry.cpp.
+struct ScheduleGenerator {
+  std::string_view name;                         ///< as plans write it: "1f1b"
+  std::string_view summary;                      ///< one line for people
+  std::span<const std::string_view> parameters;  ///< names that it reads from the shape
+  /// The order of compute actions per rank.  REQUIRES: all sizes of the shape positive.  Fails
+  /// with kInfeasible where a rule of the schedule is broken, saying which values obey it.
+  Result<PipelineOrder> (*generate)(const PipelineShape& shape);
+};
+
+}  // namespace stagewright

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "planner/schedules/generator.h"
+
+namespace stagewright {
+
+/// All forwards, then all backwards (Huang et al. 2019): makespan (M + P - 1)(F + B), all M
+/// micro-batches in memory.  Any number of micro-batches; one stage per rank.
+[[nodiscard]] ScheduleGenerator gpipe_schedule();
+
+}  // namespace stagewright

@@ -1,0 +1,48 @@
+#include "planner/schedules/one_forward_one_backward.h"
+
+#include <algorithm>
+
+#include "planner/schedules/one_stage_per_rank.h"
+
+namespace stagewright {
+namespace {
+
+Result<PipelineOrder> generate(const PipelineShape& shape) {
+  Result<PipelineOrder> order = one_stage_per_rank(shape, "1f1b");
+  if (!order) {
+    return order;
+  }
+  for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {
+    auto& actions = order->ranks[static_cast<std::size_t>(rank)];
+    const auto run = [&actions, rank](ActionKind kind, std::int32_t m) {
+      actions.push_back({.kind = kind,
+                         .stage = StageId(rank),
+                         .micro_batch = MicroBatchId(m),
+                         .peer = {},
+                         .bucket = {}});
+    };
+    const std::int32_t warm_up = std::min(shape.ranks - 1 - rank, shape.micro_batches);
+    for (std::int32_t m = 0; m < warm_up; ++m) {
+      run(ActionKind::kForward, m);
+    }
+    for (std::int32_t m = 0; m + warm_up < shape.micro_batches; ++m) {
+      run(ActionKind::kForward, m + warm_up);
+      run(ActionKind::kBackward, m);
+    }
+    for (std::int32_t m = shape.micro_batches - warm_up; m < shape.micro_batches; ++m) {
+      run(ActionKind::kBackward, m);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+ScheduleGenerator one_forward_one_backward_schedule() {
+  return {.name = "1f1b",
+          .summary = "one forward, one backward; at most P - r micro-batches in memory on rank r",
+          .parameters = {},
+          .generate = generate};
+}
+
+}  // namespace stagewright
