@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/base/ids.h"
+#include "core/plan/plan.h"
+
+namespace stagewright {
+
+/// Data parallelism: replicas that see different sequences and sum their gradients.
+struct DataAxis {
+  std::int32_t degree = 1;
+  std::optional<GroupSlot> group;  ///< present with more than one replica
+  friend bool operator==(const DataAxis&, const DataAxis&) = default;
+};
+
+/// Factor of the loss's gradient such that the gradients, summed over micro-batches and replicas,
+/// are those of the mean loss per token of the global batch.  REQUIRES: uniform dp.
+[[nodiscard]] double loss_gradient_scale(const Plan& plan);
+
+/// Factor of a rank's summed loss such that its sum over all ranks is the mean loss per token of
+/// the global batch: each member of a tensor group computes the same loss.  REQUIRES: uniform dp
+/// and tp.
+[[nodiscard]] double loss_scale(const Plan& plan);
+
+}  // namespace stagewright

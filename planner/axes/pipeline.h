@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/schedule/pipeline_order.h"
+
+namespace stagewright {
+
+/// Pipeline parallelism as one pipeline rank sees it.
+struct PipelineAxis {
+  std::int32_t rank = 0;
+  std::vector<StageId> stages;      ///< that it holds, ascending
+  std::vector<std::int32_t> peers;  ///< pipeline ranks it exchanges messages with, by PeerSlot
+  friend bool operator==(const PipelineAxis&, const PipelineAxis&) = default;
+
+  [[nodiscard]] bool holds(StageId stage) const;
+  /// REQUIRES: it is a peer.
+  [[nodiscard]] PeerSlot slot_of(std::int32_t peer) const;
+};
+
+/// The pipeline rank of a stage.  REQUIRES: an order with one copy of each stage.
+[[nodiscard]] std::int32_t pipeline_rank_of(const PipelineOrder& order, StageId stage);
+
+/// By pipeline rank.  Peers are the ranks of the neighbouring stages, ascending; a neighbour on the
+/// same rank is a local hand-over and no peer.
+[[nodiscard]] std::vector<PipelineAxis> pipeline_axes(const PipelineOrder& order);
+
+}  // namespace stagewright
