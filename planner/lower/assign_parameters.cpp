@@ -1,0 +1,76 @@
+#include "planner/lower/assign_parameters.h"
+
+#include <utility>
+
+namespace stagewright {
+namespace {
+
+void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId own) {
+  const WeightId root = tie_root(*context.model, own);
+  if (draft.weight_index.contains(root)) {
+    return;
+  }
+  const Layer& layer = context.layer(own.layer);
+  const LayerWeight& weight = layer.weights[own.index];
+  HeldWeight held;
+  held.id = root;
+  held.stage = stage;
+  held.name = layer.name + "." + weight.name;
+  held.shard = shard(context.tensor, weight);
+  held.shared_with_other_stage = context.tie && context.tie->root == root;
+  held.copies = context.data.degree * (held.shard.axis ? 1.0 : context.tensor.degree) *
+                (held.shared_with_other_stage ? context.tie->copies : 1.0);
+  held.weight = draft.add_tensor({.name = held.name,
+                                  .dtype = storage_type(context.plan->precision.compute),
+                                  .shape = held.shard.shape,
+                                  .tensor_class = TensorClass::kParameter,
+                                  .scope = TensorScope::kPersistent,
+                                  .view = std::nullopt});
+  draft.weight_index.emplace(root, draft.weights.size());
+  draft.weights.push_back(std::move(held));
+}
+
+}  // namespace
+
+void assign_weights(const RankContext& context, RankDraft& draft) {
+  for (const StageId stage : context.pipeline.stages) {
+    const StagePlan& plan = context.stage(stage);
+    for (std::int32_t layer = plan.first_layer; layer < plan.first_layer + plan.layers; ++layer) {
+      const std::size_t weights = context.layer(LayerId(layer)).weights.size();
+      for (std::size_t index = 0; index < weights; ++index) {
+        hold(context, draft, stage, {.layer = LayerId(layer), .index = index});
+      }
+    }
+  }
+}
+
+void fill_parameter_table(const RankContext& context, RankDraft& draft) {
+  for (const HeldWeight& held : draft.weights) {
+    const LayerWeight& weight = context.layer(held.id.layer).weights[held.id.index];
+    for (std::size_t i = 0; i < weight.parameters.size(); ++i) {
+      const ModelParameter& parameter = weight.parameters[i];
+      ParameterSlice slice;
+      slice.name = parameter.name;
+      slice.global_shape = parameter.shape;
+      slice.shard_axis = held.shard.axis;
+      if (held.shard.axis) {
+        slice.shard_group = context.tensor.group;
+      }
+      slice.extent = held.shard.parts[i].extent;
+      slice.weight = held.weight;
+      slice.weight_offset = held.shard.parts[i].offset;
+      slice.gradient = held.gradient;
+      slice.initializer = parameter.initializer;
+      slice.deviation = parameter.deviation;
+      slice.decay = parameter.decay;
+      slice.copies = held.copies;
+      slice.bucket = held.bucket;
+      if (held.shared_with_other_stage) {
+        slice.tied_to = parameter.name;
+      }
+      draft.program.parameters.push_back(std::move(slice));
+    }
+  }
+}
+
+}  // namespace stagewright

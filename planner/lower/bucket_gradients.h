@@ -1,0 +1,14 @@
+#pragma once
+
+#include "planner/lower/rank_draft.h"
+
+namespace stagewright {
+
+/// Pass: lays the gradients of each stage into flat buckets of at most Plan::bucket_size (a larger
+/// gradient has one of its own), in reverse order of use, padded to a multiple of the data degree,
+/// and lists the collectives that complete them.  A tied weight whose copies lie on several
+/// ranks gets the stage's last bucket for itself, so that no other gradient waits for the other
+/// stage.  After assign_weights.
+void bucket_gradients(const RankContext& context, RankDraft& draft);
+
+}  // namespace stagewright

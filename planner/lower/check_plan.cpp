@@ -1,0 +1,347 @@
+#include "planner/lower/check_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "planner/axes/tensor.h"
+
+namespace stagewright {
+namespace {
+
+std::string stage_key(std::size_t stage, std::string_view key) {
+  return fmt::format("plan:/stages/{}/{}", stage, key);
+}
+
+/// A size that has to be one or more.
+struct PositiveSize {
+  std::string_view key;
+  std::int64_t value = 0;
+};
+
+Result<void> check_positive(const PositiveSize& size, const std::string& where) {
+  if (size.value < 1) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{} is {}; it must be at least 1", size.key, size.value),
+                where);
+  }
+  return {};
+}
+
+Result<void> check_sizes(const Plan& plan) {
+  const std::array sizes{PositiveSize{"virtual_stages", plan.virtual_stages},
+                         PositiveSize{"cp", plan.cp},
+                         PositiveSize{"ep", plan.ep},
+                         PositiveSize{"sequence", plan.sequence},
+                         PositiveSize{"micro_batch_size", plan.micro_batch_size},
+                         PositiveSize{"micro_batches", plan.micro_batches},
+                         PositiveSize{"flushes", plan.flushes},
+                         PositiveSize{"bucket_size", plan.bucket_size.value_or(Bytes(1)).count()}};
+  for (const PositiveSize& size : sizes) {
+    if (Result<void> checked = check_positive(size, fmt::format("plan:/{}", size.key)); !checked) {
+      return checked;
+    }
+  }
+  if (plan.micro_batches % plan.flushes != 0) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("{} micro_batches cannot be divided into {} flushes of equal size",
+                            plan.micro_batches,
+                            plan.flushes),
+                "plan:/flushes");
+  }
+  return {};
+}
+
+Result<void> check_model(const ModelGraph& model, const Plan& plan) {
+  if (!plan.model_hash.empty()) {
+    const std::string hash = model_hash(model);
+    if (plan.model_hash != hash) {
+      return fail(
+          ErrorCode::kInvalidInput,
+          fmt::format("the plan was made for model '{}' with hash {}, but '{}' has hash {}; "
+                      "plan again for this model",
+                      plan.model,
+                      plan.model_hash,
+                      model.name,
+                      hash),
+          "plan:/model_hash");
+    }
+  }
+  bool chain = model.edges.size() + 1 == model.layers.size();
+  for (std::size_t i = 0; chain && i < model.edges.size(); ++i) {
+    chain = model.edges[i] == std::pair{LayerId(i), LayerId(i + 1)};
+  }
+  if (!chain) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the layers of '{}' do not form a chain; only chains can be lowered",
+                            model.name),
+                "plan:/model");
+  }
+  if (model.shape.learned_positions && plan.sequence > model.shape.max_sequence) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("sequence is {}, but '{}' has learned positions for {} tokens",
+                            plan.sequence,
+                            model.name,
+                            model.shape.max_sequence),
+                "plan:/sequence");
+  }
+  return {};
+}
+
+Result<void> check_stage_count(const ModelGraph& model, const Plan& plan) {
+  if (plan.stages.empty()) {
+    return fail(ErrorCode::kInvalidInput, "the plan has no stages", "plan:/stages");
+  }
+  if (plan.stages.size() % static_cast<std::size_t>(plan.virtual_stages) != 0) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("{} stages cannot be divided among ranks with {} virtual stages each",
+                            plan.stages.size(),
+                            plan.virtual_stages),
+                "plan:/virtual_stages");
+  }
+  if (plan.stages.size() > model.layers.size()) {
+    return fail(
+        ErrorCode::kInfeasible,
+        fmt::format("{} stages, but '{}' has {} layers (embedding and head among them); use "
+                    "fewer pipeline or virtual stages",
+                    plan.stages.size(),
+                    model.name,
+                    model.layers.size()),
+        "plan:/stages");
+  }
+  return {};
+}
+
+/// Every layer on exactly one stage, in order: no layer is lost or doubled.
+Result<void> check_layers(const ModelGraph& model, const Plan& plan) {
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const StagePlan& stage = plan.stages[i];
+    if (Result<void> checked = check_positive({"layers", stage.layers}, stage_key(i, "layers"));
+        !checked) {
+      return checked;
+    }
+    if (stage.first_layer != next) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("first_layer is {}, but the stages before it end at layer {}; each "
+                              "layer belongs to exactly one stage, in order",
+                              stage.first_layer,
+                              next),
+                  stage_key(i, "first_layer"));
+    }
+    next += stage.layers;
+    if (stage.recompute_layers &&
+        (*stage.recompute_layers < 0 || *stage.recompute_layers > stage.layers)) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("recompute_layers is {}; the stage has {} layers",
+                              *stage.recompute_layers,
+                              stage.layers),
+                  stage_key(i, "recompute_layers"));
+    }
+  }
+  if (static_cast<std::size_t>(next) != model.layers.size()) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("the stages hold {} layers, but '{}' has {} (embedding and head among "
+                            "them)",
+                            next,
+                            model.name,
+                            model.layers.size()),
+                "plan:/stages");
+  }
+  return {};
+}
+
+Result<void> check_degrees(const ModelGraph& model, const Plan& plan) {
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const StagePlan& stage = plan.stages[i];
+    for (const PositiveSize& size : {PositiveSize{"dp", stage.dp}, PositiveSize{"tp", stage.tp}}) {
+      if (Result<void> checked = check_positive(size, stage_key(i, size.key)); !checked) {
+        return checked;
+      }
+    }
+    const StagePlan& first = plan.stages.front();
+    if (stage.dp != first.dp || stage.tp != first.tp) {
+      const bool dp = stage.dp != first.dp;
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("{0} is {1} here and {2} in stage 0; stages of different {0} cannot be "
+                      "lowered yet, give all the same",
+                      dp ? "dp" : "tp",
+                      dp ? stage.dp : stage.tp,
+                      dp ? first.dp : first.tp),
+          stage_key(i, dp ? "dp" : "tp"));
+    }
+  }
+  return check_tensor_degree(model, plan.stages.front().tp, stage_key(0, "tp"));
+}
+
+Result<void> unsupported(std::string message, std::string where) {
+  return fail(ErrorCode::kUnsupported, std::move(message), std::move(where));
+}
+
+/// What a plan can say and lowering cannot do.
+Result<void> check_supported(const Plan& plan) {
+  if (plan.cp != 1) {
+    return unsupported(
+        fmt::format("cp is {}; context parallelism cannot be lowered yet, use 1", plan.cp),
+        "plan:/cp");
+  }
+  if (plan.ep != 1) {
+    return unsupported(
+        fmt::format("ep is {}; expert parallelism cannot be lowered yet, use 1", plan.ep),
+        "plan:/ep");
+  }
+  if (plan.zero_stage != 0) {
+    return unsupported(fmt::format("zero_stage is {}; sharded optimizer states, gradients and "
+                                   "parameters cannot be lowered yet, use 0",
+                                   plan.zero_stage),
+                       "plan:/zero_stage");
+  }
+  if (plan.sequence_parallel) {
+    return unsupported("sequence_parallel is true; it cannot be lowered yet, use false",
+                       "plan:/sequence_parallel");
+  }
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    if (plan.stages[i].recompute == Recompute::kSelective) {
+      return unsupported("recompute is 'selective'; only 'none' and 'full' can be lowered yet",
+                         stage_key(i, "recompute"));
+    }
+  }
+  return {};
+}
+
+Result<void> check_precision(const Plan& plan) {
+  const PrecisionPlan& precision = plan.precision;
+  constexpr std::array kCompute{DType::kFloat32, DType::kTf32, DType::kBFloat16, DType::kFloat16};
+  constexpr std::array kGradient{DType::kFloat32, DType::kBFloat16, DType::kFloat16};
+  if (std::find(kCompute.begin(), kCompute.end(), precision.compute) == kCompute.end()) {
+    return unsupported(
+        fmt::format("compute is {}; use fp32, tf32, bf16 or fp16", name_of(precision.compute)),
+        "plan:/precision/compute");
+  }
+  if (std::find(kGradient.begin(), kGradient.end(), precision.gradient) == kGradient.end()) {
+    return unsupported(
+        fmt::format("gradient is {}; use fp32, bf16 or fp16", name_of(precision.gradient)),
+        "plan:/precision/gradient");
+  }
+  if (precision.transfer && *precision.transfer != precision.compute) {
+    return unsupported(fmt::format("transfer is {} and compute {}; activations can only be sent as "
+                                   "they are computed, leave transfer out",
+                                   name_of(*precision.transfer),
+                                   name_of(precision.compute)),
+                       "plan:/precision/transfer");
+  }
+  const bool low = precision.compute == DType::kBFloat16 || precision.compute == DType::kFloat16;
+  if (plan.optimizer.kind == OptimizerKind::kSgd && low && precision.master_weights) {
+    return unsupported("SGD keeps no fp32 master weights; set master_weights to false or use adamw",
+                       "plan:/precision/master_weights");
+  }
+  return {};
+}
+
+Result<void> check_rank_order(const Plan& plan) {
+  std::vector<std::string> sorted = plan.rank_order;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != std::vector<std::string>{"cp", "dp", "pp", "tp"}) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("rank_order is [{}]; it must list each of tp, cp, dp and pp once, the "
+                            "fastest first",
+                            fmt::join(plan.rank_order, ", ")),
+                "plan:/rank_order");
+  }
+  return {};
+}
+
+Result<void> check_device_list(const StagePlan& stage,
+                               std::int32_t devices,
+                               const std::string& where) {
+  if (stage.devices.empty()) {
+    return {};
+  }
+  const auto needed = static_cast<std::size_t>(stage.dp) * static_cast<std::size_t>(stage.tp);
+  if (stage.devices.size() != needed) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{} devices are listed; dp {} x tp {} needs {}",
+                            stage.devices.size(),
+                            stage.dp,
+                            stage.tp,
+                            needed),
+                where);
+  }
+  for (const std::int32_t device : stage.devices) {
+    if (device < 0 || device >= devices) {
+      return fail(
+          ErrorCode::kInfeasible,
+          fmt::format(
+              "device {} is not in the cluster, which has devices 0 to {}", device, devices - 1),
+          where);
+    }
+  }
+  return {};
+}
+
+Result<void> check_devices(const Cluster& cluster, const Plan& plan) {
+  const std::int32_t devices = cluster.device_count();
+  bool all_listed = true;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    all_listed = all_listed && !plan.stages[i].devices.empty();
+    if (Result<void> checked = check_device_list(plan.stages[i], devices, stage_key(i, "devices"));
+        !checked) {
+      return checked;
+    }
+  }
+  const StagePlan& first = plan.stages.front();
+  const std::int64_t ranks = std::int64_t{first.dp} * first.tp * plan.pp();
+  if (!all_listed && ranks > devices) {
+    return fail(
+        ErrorCode::kInfeasible,
+        fmt::format("dp {} x tp {} x pp {} needs {} devices, but cluster '{}' has {}; lower a "
+                    "degree, or list the devices of each stage to put several ranks on one",
+                    first.dp,
+                    first.tp,
+                    plan.pp(),
+                    ranks,
+                    cluster.name,
+                    devices),
+        "plan:/stages");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_plan(const ModelGraph& model, const Cluster& cluster, const Plan& plan) {
+  if (Result<void> checked = check_sizes(plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_model(model, plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_stage_count(model, plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_layers(model, plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_supported(plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_degrees(model, plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_precision(plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_rank_order(plan); !checked) {
+    return checked;
+  }
+  return check_devices(cluster, plan);
+}
+
+}  // namespace stagewright

@@ -1,0 +1,193 @@
+#include "planner/lower/layer_writer.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/check.h"
+
+namespace stagewright {
+
+LayerWriter::LayerWriter(const RankContext& context,
+                         RankDraft& draft,
+                         StageProgram& stage,
+                         LayerId layer,
+                         std::optional<TensorId> input)
+    : context_(&context),
+      draft_(&draft),
+      stage_(&stage),
+      id_(layer),
+      layer_(&context.layer(layer)),
+      tensors_(layer_->values.size()),
+      gradients_(layer_->values.size()),
+      gradients_made_(layer_->values.size()) {
+  choose_in_place();
+  if (layer_->input) {
+    SW_CHECK(input.has_value(), "a tensor for the layer's input");
+    tensors_[root_[layer_->input->index()].index()] = input;
+  }
+}
+
+/// An addition overwrites the projection that it adds to, a table of positions the embedding
+/// below it: the backward needs neither.
+void LayerWriter::choose_in_place() {
+  for (std::size_t value = 0; value < layer_->values.size(); ++value) {
+    root_.emplace_back(value);
+  }
+  for (const LayerOp& op : layer_->ops) {
+    if (op.kind != LayerOpKind::kAdd && op.kind != LayerOpKind::kPosition) {
+      continue;
+    }
+    const ValueId x = op.inputs.front();
+    const LayerOp* source = producer(x);
+    if (source != nullptr && consumers(x) == 1 &&
+        (source->kind == LayerOpKind::kLinear || source->kind == LayerOpKind::kEmbedding)) {
+      root_[x.index()] = *op.output;
+    }
+  }
+}
+
+const LayerOp* LayerWriter::producer(ValueId id) const {
+  const auto found = std::find_if(
+      layer_->ops.begin(), layer_->ops.end(), [id](const LayerOp& op) { return op.output == id; });
+  return found == layer_->ops.end() ? nullptr : &*found;
+}
+
+std::size_t LayerWriter::consumers(ValueId id) const {
+  std::size_t count = layer_->output == id ? 1 : 0;
+  for (const LayerOp& op : layer_->ops) {
+    count += static_cast<std::size_t>(std::count(op.inputs.begin(), op.inputs.end(), id));
+  }
+  return count;
+}
+
+std::int64_t LayerWriter::width(ValueId id) const {
+  return local_width(context_->tensor, value(id));
+}
+
+TensorId LayerWriter::tensor(ValueId id) {
+  const ValueId root = root_[id.index()];
+  std::optional<TensorId>& made = tensors_[root.index()];
+  if (!made) {
+    made = draft_->add_tensor({.name = layer_->name + "." + value(root).name,
+                               .dtype = storage_type(context_->plan->precision.compute),
+                               .shape = {context_->rows(), width(root)},
+                               .tensor_class = TensorClass::kActivation,
+                               .scope = TensorScope::kMicroBatch,
+                               .view = std::nullopt});
+  }
+  return *made;
+}
+
+TensorId LayerWriter::extra(const LayerOp& op,
+                            std::string_view suffix,
+                            DType type,
+                            std::vector<std::int64_t> shape,
+                            TensorClass tensor_class) {
+  const auto index = static_cast<std::size_t>(&op - layer_->ops.data());
+  const auto found = extras_.find({index, suffix});
+  if (found != extras_.end()) {
+    return found->second;
+  }
+  std::string name = layer_->name + "." + op.name + ".";
+  name += suffix;
+  const TensorId made = draft_->add_tensor({.name = std::move(name),
+                                            .dtype = type,
+                                            .shape = std::move(shape),
+                                            .tensor_class = tensor_class,
+                                            .scope = TensorScope::kMicroBatch,
+                                            .view = std::nullopt});
+  extras_.emplace(std::pair{index, suffix}, made);
+  return made;
+}
+
+const HeldWeight& LayerWriter::held(const LayerOp& op, std::size_t index) const {
+  const WeightId own{.layer = id_, .index = op.weights[index]};
+  return draft_->held(tie_root(*context_->model, own));
+}
+
+TensorId LayerWriter::weight(const LayerOp& op, std::size_t index) const {
+  return held(op, index).weight;
+}
+
+TensorId LayerWriter::weight_gradient(const LayerOp& op, std::size_t index) const {
+  return held(op, index).gradient;
+}
+
+TensorId LayerWriter::input_tensor(std::optional<TensorId>& tensor, const char* name) {
+  if (!tensor) {
+    tensor = draft_->add_tensor({.name = name,
+                                 .dtype = DType::kInt32,
+                                 .shape = {context_->rows()},
+                                 .tensor_class = TensorClass::kInput,
+                                 .scope = TensorScope::kMicroBatch,
+                                 .view = std::nullopt});
+  }
+  return *tensor;
+}
+
+TensorId LayerWriter::tokens() {
+  return input_tensor(stage_->tokens, "tokens");
+}
+
+TensorId LayerWriter::targets() {
+  return input_tensor(stage_->targets, "targets");
+}
+
+Operation LayerWriter::operation(OpKind kind) const {
+  Operation op;
+  op.kind = kind;
+  op.dtype = context_->plan->precision.compute;
+  op.shape.rows = context_->rows();
+  op.layer = id_;
+  return op;
+}
+
+void LayerWriter::emit(Operation op, std::optional<OpVariant> partial) {
+  operations_.push_back({.op = std::move(op), .partial = partial});
+}
+
+void LayerWriter::add_gradient(ValueId id, TensorId tensor, Ownership ownership) {
+  gradients_[id.index()].push_back({.tensor = tensor, .ownership = ownership});
+}
+
+TensorId LayerWriter::take_gradient(ValueId id) {
+  std::vector<Contribution> parts = std::move(gradients_[id.index()]);
+  gradients_[id.index()].clear();
+  SW_CHECK(!parts.empty(), "a reader that adds to the gradient of a value");
+  Contribution sum = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    // Into the newer tensor: a weight gradient that runs later may still read a shared one.
+    Contribution& next = parts[i];
+    TensorId target = next.tensor;
+    if (next.ownership == Ownership::kShared) {
+      target = sum.ownership == Ownership::kOwned ? sum.tensor : new_gradient(id, "sum");
+    }
+    Operation add = operation(OpKind::kAdd);
+    add.shape.cols = width(id);
+    add.inputs = {sum.tensor, next.tensor};
+    add.outputs = {target};
+    emit(std::move(add));
+    sum = {.tensor = target, .ownership = Ownership::kOwned};
+  }
+  return sum.tensor;
+}
+
+TensorId LayerWriter::new_gradient(ValueId id, std::string_view by) {
+  std::string name = draft_->program.tensors[tensor(id).index()].name + ".grad";
+  if (gradients_made_[id.index()]++ > 0) {
+    name += ".";
+    name += by;
+  }
+  return draft_->add_tensor({.name = std::move(name),
+                             .dtype = storage_type(context_->plan->precision.compute),
+                             .shape = {context_->rows(), width(id)},
+                             .tensor_class = TensorClass::kActivation,
+                             .scope = TensorScope::kMicroBatch,
+                             .view = std::nullopt});
+}
+
+std::vector<DraftOperation> LayerWriter::take_operations() {
+  return std::exchange(operations_, {});
+}
+
+}  // namespace stagewright

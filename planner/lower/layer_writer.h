@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "planner/lower/insert_collectives.h"
+#include "planner/lower/rank_draft.h"
+
+namespace stagewright {
+
+/// Whether a gradient's tensor may be added to in place.
+enum class Ownership : std::uint8_t {
+  kOwned,   ///< made for this value alone
+  kShared,  ///< also the gradient of another value (both sides of an addition)
+};
+
+/// Writes the operations of one layer on one rank: what the rules in lower/rules ask for and write
+/// to.  Values become tensors named "layer.value" on first use, gradients "layer.value.grad".
+/// One writer serves the forward and the backward of a layer, so that both name the same
+/// tensors.
+class LayerWriter {
+ public:
+  /// `input` is the tensor of the layer's input, absent where tokens come in.
+  LayerWriter(const RankContext& context,
+              RankDraft& draft,
+              StageProgram& stage,
+              LayerId layer,
+              std::optional<TensorId> input);
+
+  [[nodiscard]] const RankContext& context() const { return *context_; }
+  [[nodiscard]] const Layer& layer() const { return *layer_; }
+  [[nodiscard]] const LayerValue& value(ValueId id) const { return layer_->values[id.index()]; }
+  /// The operation that writes a value first, and how many read it.
+  [[nodiscard]] const LayerOp* producer(ValueId id) const;
+  [[nodiscard]] std::size_t consumers(ValueId id) const;
+
+  /// Columns of a value on this rank.
+  [[nodiscard]] std::int64_t width(ValueId id) const;
+  [[nodiscard]] TensorId tensor(ValueId id);
+  /// A further result of an operation, the same in forward and backward: "block.3.qkv.lse".
+  [[nodiscard]] TensorId extra(const LayerOp& op,
+                               std::string_view suffix,
+                               DType type,
+                               std::vector<std::int64_t> shape,
+                               TensorClass tensor_class = TensorClass::kActivation);
+  [[nodiscard]] TensorId weight(const LayerOp& op, std::size_t index) const;
+  [[nodiscard]] TensorId weight_gradient(const LayerOp& op, std::size_t index) const;
+  [[nodiscard]] TensorId tokens();
+  [[nodiscard]] TensorId targets();
+  [[nodiscard]] TensorId loss() const { return draft_->loss; }
+
+  /// An operation on all rows of the micro-batch, computed in the plan's precision.
+  [[nodiscard]] Operation operation(OpKind kind) const;
+  void emit(Operation op, std::optional<OpVariant> partial = std::nullopt);
+
+  // Backward: each value's gradient is the sum of what its readers add.
+  void add_gradient(ValueId id, TensorId tensor, Ownership ownership);
+  /// The sum, complete once all readers have added theirs; emits the additions.  What was taken is
+  /// gone: an operation in place adds it again.
+  [[nodiscard]] TensorId take_gradient(ValueId id);
+  /// A tensor for what the operation named `by` adds to the gradient of `id`.
+  [[nodiscard]] TensorId new_gradient(ValueId id, std::string_view by);
+
+  /// What was emitted since the last call.
+  [[nodiscard]] std::vector<DraftOperation> take_operations();
+
+ private:
+  struct Contribution {
+    TensorId tensor;
+    Ownership ownership = Ownership::kOwned;
+  };
+
+  void choose_in_place();
+  [[nodiscard]] TensorId input_tensor(std::optional<TensorId>& tensor, const char* name);
+  [[nodiscard]] const HeldWeight& held(const LayerOp& op, std::size_t index) const;
+
+  const RankContext* context_;
+  RankDraft* draft_;
+  StageProgram* stage_;
+  LayerId id_;
+  const Layer* layer_;
+  std::vector<ValueId> root_;                     ///< value whose tensor a value shares, by value
+  std::vector<std::optional<TensorId>> tensors_;  ///< by root value
+  std::map<std::pair<std::size_t, std::string_view>, TensorId> extras_;
+  std::vector<std::vector<Contribution>> gradients_;  ///< by value
+  std::vector<std::size_t> gradients_made_;           ///< by value
+  std::vector<DraftOperation> operations_;
+};
+
+}  // namespace stagewright

@@ -1,0 +1,147 @@
+#include "planner/lower/lower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "planner/axes/pipeline.h"
+#include "planner/lower/assign_parameters.h"
+#include "planner/lower/bucket_gradients.h"
+#include "planner/lower/check_plan.h"
+#include "planner/lower/emit_optimizer_step.h"
+#include "planner/lower/emit_stages.h"
+#include "planner/lower/list_actions.h"
+#include "planner/lower/order_transfers.h"
+#include "planner/lower/rank_draft.h"
+#include "planner/lower/rank_grid.h"
+#include "planner/lower/rank_groups.h"
+#include "planner/lower/tied_weights.h"
+#include "planner/schedules/pipeline_order.h"
+
+namespace stagewright {
+namespace {
+
+bool needs_attention_workspace(const Cluster& cluster,
+                               const RankGrid& grid,
+                               std::int32_t pipeline) {
+  for (std::int32_t d = 0; d < grid.size.data; ++d) {
+    for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
+      const RankId rank = grid.rank({.tensor = t, .data = d, .pipeline = pipeline});
+      if (!cluster.type_of(grid.devices[rank.index()]).can("flash-attention")) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// What is the same for all ranks of one pipeline rank.
+RankContext make_context(const ModelGraph& model,
+                         const Cluster& cluster,
+                         const Plan& plan,
+                         const RankGrid& grid,
+                         const GroupSlots& slots,
+                         const std::optional<TiedWeight>& tied,
+                         PipelineAxis axis) {
+  RankContext context;
+  context.model = &model;
+  context.plan = &plan;
+  context.tensor = {.degree = grid.size.tensor, .group = slots.tensor};
+  context.data = {.degree = grid.size.data, .group = slots.data};
+  context.world = slots.world;
+  context.blockwise_attention = needs_attention_workspace(cluster, grid, axis.rank);
+  if (tied &&
+      std::binary_search(tied->pipeline_ranks.begin(), tied->pipeline_ranks.end(), axis.rank)) {
+    context.tie = {.root = tied->root,
+                   .copies = static_cast<std::int32_t>(tied->pipeline_ranks.size()),
+                   .group = *slots.tie};
+  }
+  context.pipeline = std::move(axis);
+  return context;
+}
+
+/// The passes over one pipeline rank, in order.
+RankProgram lower_rank(const RankContext& context,
+                       const std::vector<Action>& compute,
+                       const std::vector<Transfer>& transfers) {
+  RankDraft draft;
+  assign_weights(context, draft);
+  bucket_gradients(context, draft);
+  fill_parameter_table(context, draft);
+  make_totals(draft);
+  emit_stages(context, draft);
+  emit_optimizer_step(context, draft);
+  draft.program.actions = list_actions(draft.program, context.pipeline, compute, transfers);
+  return std::move(draft.program);
+}
+
+/// Binds every rank to the program of its pipeline rank.
+std::vector<RankBinding> bind_ranks(const RankGrid& grid,
+                                    RankGroups groups,
+                                    const std::vector<PipelineAxis>& axes) {
+  std::vector<RankBinding> bindings;
+  for (std::int32_t rank = 0; rank < grid.ranks(); ++rank) {
+    const RankCoordinates at = grid.coordinates(RankId(rank));
+    RankBinding binding;
+    binding.program = ProgramId(at.pipeline);
+    binding.device = grid.devices[static_cast<std::size_t>(rank)];
+    binding.groups = std::move(groups.of_rank[static_cast<std::size_t>(rank)]);
+    binding.positions = std::move(groups.position_of[static_cast<std::size_t>(rank)]);
+    binding.replica = at.data;
+    for (const std::int32_t peer : axes[static_cast<std::size_t>(at.pipeline)].peers) {
+      binding.peers.push_back(grid.rank({.tensor = at.tensor, .data = at.data, .pipeline = peer}));
+    }
+    bindings.push_back(std::move(binding));
+  }
+  return bindings;
+}
+
+Schedule describe(const ModelGraph& model, const Plan& plan) {
+  Schedule schedule;
+  schedule.model_name = model.name;
+  schedule.model_hash = model_hash(model);
+  schedule.schedule_name = plan.schedule;
+  schedule.stages = static_cast<std::int32_t>(plan.stages.size());
+  schedule.micro_batches = plan.micro_batches;
+  schedule.micro_batch_size = plan.micro_batch_size;
+  schedule.sequence = plan.sequence;
+  schedule.replicas = plan.stages.front().dp;
+  schedule.streams = {"compute", "tensor", "data"};
+  schedule.optimizer = plan.optimizer;
+  return schedule;
+}
+
+}  // namespace
+
+Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Plan& plan) {
+  if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
+    return pass_on(std::move(checked));
+  }
+  const Result<PipelineOrder> order = pipeline_order(plan);
+  if (!order) {
+    return tl::unexpected(order.error());
+  }
+  const Result<RankGrid> grid = place_ranks(plan, *order);
+  if (!grid) {
+    return tl::unexpected(grid.error());
+  }
+  const std::optional<TiedWeight> tied = find_tied_weight(model, plan, *order);
+  RankGroups groups =
+      build_groups(*grid, tied ? tied->pipeline_ranks : std::vector<std::int32_t>());
+  const Result<std::vector<Transfer>> transfers = order_transfers(*order);
+  if (!transfers) {
+    return tl::unexpected(transfers.error());
+  }
+  const std::vector<PipelineAxis> axes = pipeline_axes(*order);
+
+  Schedule schedule = describe(model, plan);
+  for (std::size_t p = 0; p < axes.size(); ++p) {
+    const RankContext context =
+        make_context(model, cluster, plan, *grid, groups.slots, tied, axes[p]);
+    schedule.programs.push_back(lower_rank(context, order->ranks[p], *transfers));
+  }
+  schedule.groups = std::move(groups.groups);
+  schedule.ranks = bind_ranks(*grid, std::move(groups), axes);
+  return schedule;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,89 @@
+#include "planner/lower/rank_groups.h"
+
+#include <string>
+#include <utility>
+
+namespace stagewright {
+namespace {
+
+void add_group(RankGroups& table, std::string kind, std::vector<RankId> members) {
+  const GroupId group(table.groups.size());
+  for (std::size_t position = 0; position < members.size(); ++position) {
+    const std::size_t rank = members[position].index();
+    table.of_rank[rank].push_back(group);
+    table.position_of[rank].push_back(static_cast<std::int32_t>(position));
+  }
+  table.groups.push_back({.kind = std::move(kind), .members = std::move(members)});
+}
+
+void add_world(RankGroups& table, const RankGrid& grid) {
+  std::vector<RankId> members;
+  for (std::int32_t rank = 0; rank < grid.ranks(); ++rank) {
+    members.push_back(RankId(rank));
+  }
+  add_group(table, "world", std::move(members));
+}
+
+void add_tensor_groups(RankGroups& table, const RankGrid& grid) {
+  for (std::int32_t p = 0; p < grid.size.pipeline; ++p) {
+    for (std::int32_t d = 0; d < grid.size.data; ++d) {
+      std::vector<RankId> members;
+      for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
+        members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
+      }
+      add_group(table, "tensor", std::move(members));
+    }
+  }
+}
+
+void add_data_groups(RankGroups& table, const RankGrid& grid) {
+  for (std::int32_t p = 0; p < grid.size.pipeline; ++p) {
+    for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
+      std::vector<RankId> members;
+      for (std::int32_t d = 0; d < grid.size.data; ++d) {
+        members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
+      }
+      add_group(table, "data", std::move(members));
+    }
+  }
+}
+
+void add_tie_groups(RankGroups& table,
+                    const RankGrid& grid,
+                    const std::vector<std::int32_t>& pipeline_ranks) {
+  for (std::int32_t d = 0; d < grid.size.data; ++d) {
+    for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
+      std::vector<RankId> members;
+      for (const std::int32_t p : pipeline_ranks) {
+        members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
+      }
+      add_group(table, "tie", std::move(members));
+    }
+  }
+}
+
+}  // namespace
+
+RankGroups build_groups(const RankGrid& grid,
+                        const std::vector<std::int32_t>& tied_pipeline_ranks) {
+  RankGroups table;
+  table.of_rank.resize(static_cast<std::size_t>(grid.ranks()));
+  table.position_of.resize(static_cast<std::size_t>(grid.ranks()));
+  std::int32_t slots = 1;
+  add_world(table, grid);
+  if (grid.size.tensor > 1) {
+    table.slots.tensor = GroupSlot(slots++);
+    add_tensor_groups(table, grid);
+  }
+  if (grid.size.data > 1) {
+    table.slots.data = GroupSlot(slots++);
+    add_data_groups(table, grid);
+  }
+  if (!tied_pipeline_ranks.empty()) {
+    table.slots.tie = GroupSlot(slots);
+    add_tie_groups(table, grid, tied_pipeline_ranks);
+  }
+  return table;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,47 @@
+#include "planner/lower/recompute.h"
+
+#include <algorithm>
+#include <set>
+
+namespace stagewright {
+namespace {
+
+/// Tensors whose content from before the list it reads.
+std::set<TensorId> read_before_written(const std::vector<DraftOperation>& ops) {
+  std::set<TensorId> read;
+  std::set<TensorId> written;
+  for (const DraftOperation& draft : ops) {
+    for (const TensorId input : draft.op.inputs) {
+      if (!written.contains(input)) {
+        read.insert(input);
+      }
+    }
+    written.insert(draft.op.outputs.begin(), draft.op.outputs.end());
+  }
+  return read;
+}
+
+}  // namespace
+
+std::vector<DraftOperation> operations_to_repeat(const std::vector<DraftOperation>& forward,
+                                                 const std::vector<DraftOperation>& backward) {
+  std::set<TensorId> needed = read_before_written(backward);
+  std::vector<DraftOperation> repeated;
+  for (auto draft = forward.rbegin(); draft != forward.rend(); ++draft) {
+    const auto& outputs = draft->op.outputs;
+    if (std::none_of(outputs.begin(), outputs.end(), [&needed](TensorId output) {
+          return needed.contains(output);
+        })) {
+      continue;
+    }
+    for (const TensorId output : outputs) {
+      needed.erase(output);
+    }
+    needed.insert(draft->op.inputs.begin(), draft->op.inputs.end());
+    repeated.push_back(*draft);
+  }
+  std::reverse(repeated.begin(), repeated.end());
+  return repeated;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "planner/lower/insert_collectives.h"
+
+namespace stagewright {
+
+/// The operations of a layer's forward that have to run again before its backward: those whose
+/// results `backward` reads, directly or through others.  What only the layer's output needs is
+/// left out.
+[[nodiscard]] std::vector<DraftOperation> operations_to_repeat(
+    const std::vector<DraftOperation>& forward, const std::vector<DraftOperation>& backward);
+
+}  // namespace stagewright
