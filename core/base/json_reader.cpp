@@ -61,6 +61,7 @@ const json* JsonReader::find(std::string_view key, bool required) {
   if (found == object_->end() || found->is_null()) {
     if (required) {
       reject(key, "is required but absent; add it");
+      absent_ = key;
     }
     return nullptr;
   }
@@ -284,17 +285,35 @@ std::size_t JsonReader::one_of(std::string_view key, const std::vector<std::stri
   return static_cast<std::size_t>(found - names.begin());
 }
 
-Result<void> JsonReader::finish() {
-  if (error_) {
-    return tl::unexpected<Error>(*error_);
-  }
-  std::vector<std::string_view> known(asked_.begin(), asked_.end());
-  for (const auto& [key, value] : object_->items()) {
-    if (std::ranges::find(asked_, key) == asked_.end()) {
-      return fail(ErrorCode::kInvalidInput,
-                  fmt::format("unknown key '{}'{}", key, suggestion(key, known)),
-                  where(key));
+std::vector<std::string> JsonReader::unknown_keys() const {
+  std::vector<std::string> keys;
+  if (object_->is_object()) {
+    for (const auto& [key, value] : object_->items()) {
+      if (std::ranges::find(asked_, key) == asked_.end()) {
+        keys.push_back(key);
+      }
     }
+  }
+  return keys;
+}
+
+Result<void> JsonReader::finish() {
+  const std::vector<std::string> unknown = unknown_keys();
+  if (error_) {
+    Error error = *error_;
+    const std::vector<std::string_view> candidates(unknown.begin(), unknown.end());
+    const auto slip = absent_ ? nearest_name(*absent_, candidates) : std::nullopt;
+    if (slip) {
+      error.message += fmt::format(" (or is '{}' a slip for it?)", *slip);
+    }
+    return tl::unexpected<Error>(std::move(error));
+  }
+  if (!unknown.empty()) {
+    const std::vector<std::string_view> known(asked_.begin(), asked_.end());
+    const std::string& key = unknown.front();
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("unknown key '{}'{}", key, suggestion(key, known)),
+                where(key));
   }
   return {};
 }

@@ -78,12 +78,13 @@ class JsonReader {
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   [[nodiscard]] std::string where(std::string_view key) const;
 
-  /// First error, or an error for a key that was never asked for (with the nearest
-  /// known one), or success.
+  /// First error (of an absent key with the unknown key that may be a slip for it), or an error
+  /// for a key that was never asked for (with the nearest known one), or success.
   [[nodiscard]] Result<void> finish();
 
  private:
   [[nodiscard]] const nlohmann::json* find(std::string_view key, bool required);
+  [[nodiscard]] std::vector<std::string> unknown_keys() const;
   void wrong_type(std::string_view key, std::string_view expected);
 
   const nlohmann::json* object_;
@@ -91,6 +92,7 @@ class JsonReader {
   std::string path_;
   std::vector<std::string> asked_;
   std::optional<Error> error_;
+  std::optional<std::string> absent_;  ///< the required key that the error is about
 };
 
 }  // namespace stagewright

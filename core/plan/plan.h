@@ -21,6 +21,7 @@ enum class Recompute : std::uint8_t {
   kFull
 };
 [[nodiscard]] std::string_view name_of(Recompute recompute);  ///< "none", "selective", "full"
+[[nodiscard]] std::optional<Recompute> recompute_named(std::string_view name);
 
 /// One (virtual) stage of the pipeline.
 struct StagePlan {
@@ -96,11 +97,20 @@ struct Plan {
 [[nodiscard]] std::string summary(const Plan& plan);
 
 /// The plan file: versioned JSON (docs/plan.schema.json).  Scalar "dp", "tp", "pp" and "recompute"
-/// are shorthand for equal stages with even layers; `layers` is the number of layers of the model,
-/// needed to expand it (absent: shorthand without stages is an error).
+/// are shorthand for equal stages with even layers, or defaults of the stages that are written out;
+/// "global_batch" may stand for "micro_batches".  `layers` is the number of layers of the model:
+/// needed to expand the shorthand, and then no stage may lose or double a layer.
 [[nodiscard]] std::string to_json_text(const Plan& plan);
 [[nodiscard]] Result<Plan> parse_plan(std::string_view text,
                                       std::string_view where,
                                       std::optional<std::int32_t> layers = std::nullopt);
+
+/// What must be loaded before the whole plan can be read.
+struct PlanNames {
+  std::string model;
+  std::string cluster;
+  friend bool operator==(const PlanNames&, const PlanNames&) = default;
+};
+[[nodiscard]] Result<PlanNames> parse_plan_names(std::string_view text, std::string_view where);
 
 }  // namespace stagewright
