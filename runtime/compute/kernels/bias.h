@@ -61,7 +61,7 @@ struct ColumnSum {
   const T* x;
   float* sum;
   Index width;
-  SW_HOST_DEVICE float term(Index row, Index c) const {
+  [[nodiscard]] SW_HOST_DEVICE float term(Index row, Index c) const {
     return static_cast<float>(x[row * width + c]);
   }
   SW_HOST_DEVICE void store(Index c, float value) const { sum[c] += value; }

@@ -76,6 +76,25 @@ void launch_elements(Index count,
   });
 }
 
+/// Columns that launch_columns() sums side by side, in registers.
+inline constexpr Index kColumnTile = 64;
+
+/// total[c] += sum over [first_row, end_row) of kernel.term(r, first_column + c).
+template <class Kernel>
+SW_HOST_DEVICE void sum_tile(const Kernel& kernel,
+                             Index first_row,
+                             Index end_row,
+                             Index first_column,
+                             Index width,
+                             float* total) {
+  const Lane lane(nullptr);
+  alignas(64) float part[kColumnTile] = {};
+  for (Index r = first_row; r < end_row; ++r) {
+    lane.each(width, [&](Index c) { part[c] += kernel.term(r, first_column + c); });
+  }
+  lane.each(width, [&](Index c) { total[c] += part[c]; });
+}
+
 /// kernel.store(c, sum over r of kernel.term(r, c)) for c in [0, columns).  The
 /// order of the sum is fixed: 128 rows at a time, which also keeps the rounding
 /// error small over many rows.
@@ -85,22 +104,15 @@ void launch_columns(Index rows,
                     const Kernel& kernel,
                     InstructionSet set = best_instruction_set()) {
   run_on(set, [rows, columns, kernel] {
-    constexpr Index kTile = 64;
     constexpr Index kRowBlock = 128;
     const Kernel local = kernel;
-    const Lane lane(nullptr);
-    for (Index first = 0; first < columns; first += kTile) {
-      alignas(64) float total[kTile] = {};
-      const Index width = std::min(kTile, columns - first);
+    for (Index first = 0; first < columns; first += kColumnTile) {
+      alignas(64) float total[kColumnTile] = {};
+      const Index width = std::min(kColumnTile, columns - first);
       for (Index block = 0; block < rows; block += kRowBlock) {
-        alignas(64) float part[kTile] = {};
-        const Index end = std::min(rows, block + kRowBlock);
-        for (Index r = block; r < end; ++r) {
-          lane.each(width, [&](Index c) { part[c] += local.term(r, first + c); });
-        }
-        lane.each(width, [&](Index c) { total[c] += part[c]; });
+        sum_tile(local, block, std::min(rows, block + kRowBlock), first, width, total);
       }
-      lane.each(width, [&](Index c) { local.store(first + c, total[c]); });
+      Lane(nullptr).each(width, [&](Index c) { local.store(first + c, total[c]); });
     }
   });
 }

@@ -23,8 +23,8 @@ InstructionSet detect() {
 }  // namespace
 
 InstructionSet best_instruction_set() {
-  static const InstructionSet best = detect();
-  return best;
+  static const InstructionSet kBest = detect();
+  return kBest;
 }
 
 }  // namespace stagewright::kernels

@@ -18,7 +18,7 @@ class Lane {
   explicit Lane(float* scratch) : scratch_(scratch) {}
 
   /// Memory of the team for one row.
-  SW_HOST_DEVICE float* scratch() const { return scratch_; }
+  [[nodiscard]] SW_HOST_DEVICE float* scratch() const { return scratch_; }
 
   /// What the team wrote before is visible to all its members after.
   SW_HOST_DEVICE void sync() const {}
@@ -34,7 +34,7 @@ class Lane {
 
   /// Sum of term(i) over [0, n); every member of the team gets it.
   template <class Term>
-  SW_HOST_DEVICE float sum(Index n, Term term) const {
+  [[nodiscard]] SW_HOST_DEVICE float sum(Index n, Term term) const {
     float total = 0.0F;
 #pragma omp simd reduction(+ : total)
     for (Index i = 0; i < n; ++i) {
@@ -45,7 +45,7 @@ class Lane {
 
   /// Largest term(i) over [0, n); minus infinity when n is 0.
   template <class Term>
-  SW_HOST_DEVICE float max(Index n, Term term) const {
+  [[nodiscard]] SW_HOST_DEVICE float max(Index n, Term term) const {
     float largest = -std::numeric_limits<float>::infinity();
 #pragma omp simd reduction(max : largest)
     for (Index i = 0; i < n; ++i) {

@@ -95,7 +95,7 @@ struct LayerNormGammaGradient {
   const T* dy;
   float* dgamma;
   Index width;
-  SW_HOST_DEVICE float term(Index row, Index c) const {
+  [[nodiscard]] SW_HOST_DEVICE float term(Index row, Index c) const {
     const Index i = row * width + c;
     return static_cast<float>(dy[i]) * (static_cast<float>(x[i]) - mean[row]) * rstd[row];
   }

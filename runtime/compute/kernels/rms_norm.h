@@ -24,7 +24,7 @@ struct RmsNormForward {
     T* out = y + row * width;
     const float* g = gamma;
     const float mean_square = team.sum(width, [=](Index i) {
-      const float v = static_cast<float>(in[i]);
+      const auto v = static_cast<float>(in[i]);
       return v * v;
     }) / static_cast<float>(width);
     const float scale = 1.0F / std::sqrt(mean_square + epsilon);
@@ -80,7 +80,7 @@ struct RmsNormParameterGradient {
   const T* dy;
   float* dgamma;
   Index width;
-  SW_HOST_DEVICE float term(Index row, Index c) const {
+  [[nodiscard]] SW_HOST_DEVICE float term(Index row, Index c) const {
     const Index i = row * width + c;
     return static_cast<float>(dy[i]) * static_cast<float>(x[i]) * rstd[row];
   }

@@ -104,6 +104,7 @@ TEST_P(GemmTest, GivesTheSameBitsFromSeveralThreadsAtOnce) {
   const Floats expected = problem.result(GetParam());
   std::vector<Floats> results(4);
   std::vector<std::thread> threads;
+  threads.reserve(results.size());
   for (Floats& result : results) {
     threads.emplace_back([&] { result = problem.result(GetParam()); });
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -27,85 +28,115 @@ struct Outcome {
   Floats gradient;  // [kRows, vocabulary]
 };
 
-Index vocabulary_of(const Divided& d) {
-  Index sum = 0;
-  for (const Index slice : d.slices) {
-    sum += slice;
-  }
-  return sum;
-}
-
-// What the ranks of a tensor-parallel group do, with the reductions in place.
-Outcome run(const Floats& logits, const Divided& d) {
-  const Index vocabulary = vocabulary_of(d);
-  Floats largest(kRows, -INFINITY);
-  Floats sums(kRows);
-  Floats target_logits(kRows);
-  std::vector<Floats> parts;
-  Index begin = 0;
-  for (const Index width : d.slices) {
-    Floats part(static_cast<std::size_t>(kRows * (width + d.padding)), 1000.0F);
-    Floats own(kRows);
-    for (Index r = 0; r < kRows; ++r) {
-      std::copy_n(
-          logits.begin() + r * vocabulary + begin, width, part.begin() + r * (width + d.padding));
+// The ranks of a tensor-parallel group, each with its slice of the logits, and
+// what the reductions between the phases leave on all of them.
+class Group {
+ public:
+  Group(const Floats& logits, const Divided& division) : division_(division) {
+    const auto width = static_cast<Index>(logits.size()) / kRows;
+    Index begin = 0;
+    for (const Index slice : division.slices) {
+      Floats part(static_cast<std::size_t>(kRows * (slice + division.padding)), 1000.0F);
+      for (Index r = 0; r < kRows; ++r) {
+        std::copy_n(logits.begin() + r * width + begin,
+                    slice,
+                    part.begin() + r * (slice + division.padding));
+      }
+      ranks_.push_back({part, begin, slice, slice + division.padding});
+      begin += slice;
     }
-    row_max(
-        {.logits = part.data(), .row_max = own.data(), .width = width, .stride = width + d.padding},
-        kRows);
-    std::transform(own.begin(), own.end(), largest.begin(), largest.begin(), [](float a, float b) {
-      return std::max(a, b);
-    });
-    parts.push_back(part);
-    begin += width;
   }
-  begin = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+
+  Outcome run() {
+    for (const Rank& rank : ranks_) {
+      maximum(rank);
+    }
+    for (const Rank& rank : ranks_) {
+      sum(rank);
+    }
+    Outcome outcome = {
+        .loss = cross_entropy_loss({.row_max = largest_.data(),
+                                    .row_sum = sums_.data(),
+                                    .target_logit = target_logits_.data(),
+                                    .targets = division_.targets.data()},
+                                   kRows),
+        .gradient =
+            Floats(static_cast<std::size_t>(kRows * (ranks_.back().begin + ranks_.back().width)))};
+    for (Rank& rank : ranks_) {
+      backward(rank, outcome.gradient);
+    }
+    return outcome;
+  }
+
+ private:
+  struct Rank {
+    Floats logits;
+    Index begin, width, stride;
+  };
+
+  void maximum(const Rank& rank) {
+    Floats own(kRows);
+    row_max({.logits = rank.logits.data(),
+             .row_max = own.data(),
+             .width = rank.width,
+             .stride = rank.stride},
+            kRows);
+    for (std::size_t r = 0; r < own.size(); ++r) {
+      largest_[r] = std::max(largest_[r], own[r]);
+    }
+  }
+
+  void sum(const Rank& rank) {
     Floats own_sum(kRows);
     Floats own_target(kRows);
-    row_sum_exp({.logits = parts[i].data(),
-                 .row_max = largest.data(),
-                 .targets = d.targets.data(),
+    row_sum_exp({.logits = rank.logits.data(),
+                 .row_max = largest_.data(),
+                 .targets = division_.targets.data(),
                  .row_sum = own_sum.data(),
                  .target_logit = own_target.data(),
-                 .width = d.slices[i],
-                 .stride = d.slices[i] + d.padding,
-                 .vocab_begin = begin},
+                 .width = rank.width,
+                 .stride = rank.stride,
+                 .vocab_begin = rank.begin},
                 kRows);
-    for (std::size_t r = 0; r < sums.size(); ++r) {
-      sums[r] += own_sum[r];
-      target_logits[r] += own_target[r];
+    for (std::size_t r = 0; r < own_sum.size(); ++r) {
+      sums_[r] += own_sum[r];
+      target_logits_[r] += own_target[r];
     }
-    begin += d.slices[i];
   }
-  Outcome outcome = {.loss = cross_entropy_loss({.row_max = largest.data(),
-                                                 .row_sum = sums.data(),
-                                                 .target_logit = target_logits.data(),
-                                                 .targets = d.targets.data()},
-                                                kRows),
-                     .gradient = Floats(logits.size())};
-  begin = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Index width = d.slices[i];
-    const Index stride = width + d.padding;
-    cross_entropy_backward({.logits = parts[i].data(),
-                            .row_max = largest.data(),
-                            .row_sum = sums.data(),
-                            .targets = d.targets.data(),
-                            .dlogits = parts[i].data(),
+
+  void backward(Rank& rank, Floats& whole) const {
+    cross_entropy_backward({.logits = rank.logits.data(),
+                            .row_max = largest_.data(),
+                            .row_sum = sums_.data(),
+                            .targets = division_.targets.data(),
+                            .dlogits = rank.logits.data(),
                             .scale = kScale,
-                            .width = width,
-                            .stride = stride,
-                            .vocab_begin = begin},
+                            .width = rank.width,
+                            .stride = rank.stride,
+                            .vocab_begin = rank.begin},
                            kRows);
+    const Index vocabulary = static_cast<Index>(whole.size()) / kRows;
     for (Index r = 0; r < kRows; ++r) {
-      const auto row = parts[i].begin() + r * stride;
-      std::copy_n(row, width, outcome.gradient.begin() + r * vocabulary + begin);
-      EXPECT_EQ(std::count(row + width, row + stride, 0.0F), d.padding) << "padding has a gradient";
+      const auto row = rank.logits.begin() + r * rank.stride;
+      std::copy_n(row, rank.width, whole.begin() + r * vocabulary + rank.begin);
+      EXPECT_EQ(std::count(row + rank.width, row + rank.stride, 0.0F), rank.stride - rank.width)
+          << "padding has a gradient";
     }
-    begin += width;
   }
-  return outcome;
+
+  const Divided& division_;
+  std::vector<Rank> ranks_;
+  Floats largest_ = Floats(kRows, -INFINITY);
+  Floats sums_ = Floats(kRows);
+  Floats target_logits_ = Floats(kRows);
+};
+
+Outcome run(const Floats& logits, const Divided& division) {
+  return Group(logits, division).run();
+}
+
+Index vocabulary_of(const Divided& d) {
+  return std::accumulate(d.slices.begin(), d.slices.end(), Index{0});
 }
 
 double reference(const Doubles& logits, const Divided& d) {
