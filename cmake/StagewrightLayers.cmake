@@ -43,7 +43,6 @@ function(stagewright_add_layer name)
   if(probes)
     add_library(stagewright_${name}_headers OBJECT EXCLUDE_FROM_ALL ${probes})
     target_link_libraries(stagewright_${name}_headers PRIVATE stagewright_${name})
-    target_compile_options(stagewright_${name}_headers PRIVATE -O0 -g0)
     if(NOT TARGET header_probes)
       add_custom_target(header_probes)
     endif()
@@ -51,9 +50,10 @@ function(stagewright_add_layer name)
   endif()
 endfunction()
 
+# Designated initializers name what differs from the defaults; the rest is meant to be left out.
 function(stagewright_warnings target)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Woverloaded-virtual>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-missing-field-initializers;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Woverloaded-virtual>)
 endfunction()
 
 # Fails the configure step if a layer names a dependency declared after it,
