@@ -1,10 +1,11 @@
 #include "runtime/compute/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdint>
 
 #include "core/base/check.h"
+#include "core/model/attention_workspace.h"
 #include "runtime/compute/gemm.h"
 #include "runtime/compute/kernels/attention_rows.h"
 #include "runtime/compute/kernels/cpu_launch.h"
@@ -12,15 +13,19 @@
 namespace stagewright::kernels {
 namespace {
 
-// Any size from 32 to 128 is equally fast; 256 is 30 % slower.
-constexpr Index kBlock = 64;
+constexpr Index kBlock = kAttentionBlockRows;
+
+// One number for each query of a block.
+using BlockColumn = std::array<float, static_cast<std::size_t>(kBlock)>;
 
 float scale_of(const AttentionShape& shape) {
   return 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
 }
 
-Bytes floats(Index count) {
-  return Bytes(count * static_cast<Index>(sizeof(float)));
+Bytes workspace(const AttentionShape& shape, bool backward) {
+  OpShape op;
+  op.sequence = shape.sequence;
+  return Bytes(attention_workspace_elements(op, backward) * static_cast<Index>(sizeof(float)));
 }
 
 // One query block of one head: where its matrices lie in the packed tensors.
@@ -112,20 +117,20 @@ void add_to_keys(
 }  // namespace
 
 Bytes attention_forward_workspace(const AttentionShape& shape) {
-  return floats(kBlock * (shape.sequence + 1));
+  return workspace(shape, false);
 }
 
 void attention_forward(const AttentionForward& arguments) {
   const AttentionShape& shape = arguments.shape;
   const Index packed = packed_width(shape);
-  float* inverse_sum = arguments.workspace;
-  float* scores = arguments.workspace + kBlock;
+  BlockColumn inverse_sum{};
+  float* scores = arguments.workspace;
   for_each_block(shape, [&](const QueryBlock& block) {
     scores_of(
         block, shape, {arguments.qkv + block.q, packed}, {arguments.qkv + block.k, packed}, scores);
     launch_rows(block.rows,
                 AttentionSoftmax{.scores = scores,
-                                 .inverse_sum = inverse_sum,
+                                 .inverse_sum = inverse_sum.data(),
                                  .log_sum_exp = arguments.log_sum_exp + block.statistics,
                                  .mask = block.mask,
                                  .scale = scale_of(shape)});
@@ -134,21 +139,21 @@ void attention_forward(const AttentionForward& arguments) {
         block, shape, scores, {arguments.qkv + block.v, packed}, output, output_width(shape));
     launch_rows(block.rows,
                 ScaleRows{.y = output,
-                          .factor = inverse_sum,
+                          .factor = inverse_sum.data(),
                           .width = shape.head_dim,
                           .stride = output_width(shape)});
   });
 }
 
 Bytes attention_backward_workspace(const AttentionShape& shape) {
-  return floats(kBlock * (2 * shape.sequence + 1));
+  return workspace(shape, true);
 }
 
 void attention_backward(const AttentionBackward& arguments) {
   const AttentionShape& shape = arguments.shape;
   const Index packed = packed_width(shape);
-  float* delta = arguments.workspace;
-  float* probabilities = delta + kBlock;
+  BlockColumn delta{};
+  float* probabilities = arguments.workspace;
   float* gradient = probabilities + kBlock * shape.sequence;
   std::fill_n(arguments.dqkv, shape.batch * shape.sequence * packed, 0.0F);
   for_each_block(shape, [&](const QueryBlock& block) {
@@ -159,7 +164,7 @@ void attention_backward(const AttentionBackward& arguments) {
     launch_rows(block.rows,
                 RowDot{.a = arguments.output + block.output,
                        .b = dout.data,
-                       .result = delta,
+                       .result = delta.data(),
                        .width = shape.head_dim,
                        .stride = dout.stride});
     scores_of(block, shape, q, k, probabilities);
@@ -173,7 +178,7 @@ void attention_backward(const AttentionBackward& arguments) {
     launch_rows(block.rows,
                 AttentionScoreGradient{.probabilities = probabilities,
                                        .gradient = gradient,
-                                       .delta = delta,
+                                       .delta = delta.data(),
                                        .keys = block.mask.keys,
                                        .scale = scale_of(shape)});
     weighted_sum(block, shape, gradient, k, arguments.dqkv + block.q, packed);

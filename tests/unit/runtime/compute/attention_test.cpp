@@ -151,8 +151,8 @@ TEST(GradientCheck, Attention) {
 // Its memory grows with the sequence, not with its square.
 TEST(Attention, SaysItsWorkspace) {
   const AttentionShape shape = {8, 1000, 4, 2, 64};
-  EXPECT_EQ(attention_forward_workspace(shape), Bytes(64 * 1001 * 4));
-  EXPECT_EQ(attention_backward_workspace(shape), Bytes(64 * 2001 * 4));
+  EXPECT_EQ(attention_forward_workspace(shape), Bytes(64 * 1000 * 4));
+  EXPECT_EQ(attention_backward_workspace(shape), Bytes(2 * 64 * 1000 * 4));
 }
 
 }  // namespace
