@@ -18,9 +18,13 @@ void HostProgress::add(HostQueue& queue) {
   queues_.push_back(&queue);
 }
 
-std::shared_ptr<HostOperation> HostProgress::remove(HostQueue& queue) {
+void HostProgress::remove(HostQueue& queue) {
   const std::lock_guard lock(mutex_);
   std::erase(queues_, &queue);
+}
+
+std::shared_ptr<HostOperation> HostProgress::first_unfinished(const HostQueue& queue) {
+  const std::lock_guard lock(mutex_);
   const auto unfinished = std::find_if(queue.operations.begin(),
                                        queue.operations.end(),
                                        [](const auto& operation) { return !operation->ready(); });

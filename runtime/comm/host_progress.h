@@ -46,8 +46,9 @@ class HostProgress {
   [[nodiscard]] HostRun& run() const { return run_; }
 
   void add(HostQueue& queue);
-  /// The first operation left in it unfinished, if any.
-  [[nodiscard]] std::shared_ptr<HostOperation> remove(HostQueue& queue);
+  void remove(HostQueue& queue);
+  /// Null if all are done.
+  [[nodiscard]] std::shared_ptr<HostOperation> first_unfinished(const HostQueue& queue);
   /// Throws BackendError if the run was aborted.
   void post(HostQueue& queue, const std::shared_ptr<HostOperation>& operation);
   /// Begins what can begin.

@@ -85,7 +85,7 @@ HostStream::HostStream(HostProgress& progress, std::string label)
 }
 
 HostStream::~HostStream() {
-  if (const std::shared_ptr<HostOperation> left = progress_.remove(queue_)) {
+  if (const std::shared_ptr<HostOperation> left = progress_.first_unfinished(queue_)) {
     progress_.run().abort(Error{ErrorCode::kBackendFailed,
                                 fmt::format("rank {} gave up its stream '{}' before {} was done",
                                             progress_.rank().value(),
@@ -93,6 +93,7 @@ HostStream::~HostStream() {
                                             left->describe()),
                                 {}});
   }
+  progress_.remove(queue_);
 }
 
 Event HostStream::record(const Event& after) {

@@ -1,6 +1,5 @@
 #include "runtime/comm/in_process.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
@@ -130,8 +129,9 @@ Result<std::unique_ptr<World>> make_in_process_world(const WorldSpec& spec,
   HostRunOptions run;
   run.timeout = options.timeout;
   run.inline_limit = options.inline_limit;
-  // Without an idle core another thread would only take turns with this one.
-  run.busy_inline_limit = std::max(options.inline_limit, Bytes(std::int64_t{1} << 20));
+  // Without an idle core another thread would only take turns with this one, so that waking
+  // it pays off later: the 1 MiB of the default limit take about 40 us.
+  run.busy_inline_limit = options.inline_limit * 16;
   // About what it takes to sleep and be woken on another core, so that a short wait costs at
   // most twice that; less where every moment is a computing rank's.
   run.spin = std::chrono::microseconds(spec.ranks <= cores ? 50 : 20);

@@ -1,0 +1,174 @@
+// Events: what waits for what, when it happened, and progress without waiting.
+
+#include <algorithm>
+#include <thread>
+
+#include "communicator_conformance.h"
+
+namespace stagewright {
+namespace {
+
+const Event kNow = Event::none();
+
+TEST_P(CommunicatorConformance, NoneIsCompleteFromTheStart) {
+  EXPECT_TRUE(Event::none().ready());
+  EXPECT_EQ(Event::none().failure(), std::nullopt);
+  Event::none().wait();
+}
+
+// The buffer gets its values after the call, before the event that the call waits for.
+TEST_P(CommunicatorConformance, AnOperationBeginsAfterTheEventItWaitsFor) {
+  for (const int ranks : kRankCounts) {
+    run(one_group(ranks), [](Endpoint& endpoint) {
+      Communicator& world = endpoint.world();
+      std::mt19937 random(static_cast<std::uint32_t>(world.rank()));
+      const std::unique_ptr<Stream> stream = endpoint.make_stream("gradients");
+      for (int round = 0; round < 30; ++round) {
+        const std::unique_ptr<EventSource> computed = endpoint.make_event("computed");
+        std::vector<float> gradient(1000, -1.0F);
+        const Event reduced =
+            world.all_reduce(recv_buffer(gradient), Reduction::kSum, *stream, computed->event());
+        random_delay(random);
+        EXPECT_FALSE(reduced.ready());
+        std::ranges::copy(floats_of(world.rank(), 1000), gradient.begin());
+        computed->complete();
+        reduced.wait();
+        EXPECT_EQ(gradient, rank_ordered_sum(world.size(), 1000));
+        EXPECT_GE(reduced.times().ready, computed->event().times().done);
+      }
+    });
+  }
+}
+
+// recv -> all_reduce of what came -> send of the sum back, on three streams, never waiting
+// in between.
+TEST_P(CommunicatorConformance, EventsOrderOperationsOfDifferentStreams) {
+  WorldSpec spec = one_group(4);
+  spec.groups = {{"reducers", {RankId(1), RankId(2), RankId(3)}}};
+  run(spec, [](Endpoint& endpoint) {
+    Communicator& world = endpoint.world();
+    constexpr std::size_t kCount = 30000;
+    for (int round = 0; round < 10; ++round) {
+      if (endpoint.rank() == RankId(0)) {
+        std::vector<std::unique_ptr<Stream>> streams;
+        std::vector<std::vector<float>> sums(4, std::vector<float>(kCount));
+        std::vector<std::vector<float>> sent;
+        for (int peer = 0; peer < 4; ++peer) {
+          sent.push_back(floats_of(peer, kCount));
+        }
+        for (int peer = 1; peer < 4; ++peer) {
+          const auto index = static_cast<std::size_t>(peer);
+          streams.push_back(endpoint.make_stream("peer"));
+          const Event out = world.send(send_buffer(std::span<const float>(sent[index])),
+                                       peer,
+                                       ChannelId(0),
+                                       *streams.back(),
+                                       kNow);
+          streams.push_back(endpoint.make_stream("peer"));
+          (void)world.recv(recv_buffer(sums[index]), peer, ChannelId(0), *streams.back(), out);
+        }
+        for (const auto& stream : streams) {
+          stream->synchronize();
+        }
+        std::vector<float> expected(kCount);
+        for (std::size_t i = 0; i < kCount; ++i) {
+          expected[i] = sent[1][i] + sent[2][i] + sent[3][i];
+        }
+        for (std::size_t peer = 1; peer < 4; ++peer) {
+          EXPECT_EQ(sums[peer], expected);
+        }
+      } else {
+        const std::unique_ptr<Stream> in = endpoint.make_stream("in");
+        const std::unique_ptr<Stream> reduce = endpoint.make_stream("reduce");
+        const std::unique_ptr<Stream> out = endpoint.make_stream("out");
+        std::vector<float> buffer(kCount);
+        const Event received = world.recv(recv_buffer(buffer), 0, ChannelId(0), *in, kNow);
+        const Event reduced =
+            endpoint.group(GroupId(0))
+                ->all_reduce(recv_buffer(buffer), Reduction::kSum, *reduce, received);
+        const std::span<const float> sum(buffer);
+        const Event sent = world.send(send_buffer(sum), 0, ChannelId(0), *out, reduced);
+        sent.wait();
+        EXPECT_GE(reduced.times().ready, received.times().done);
+        EXPECT_GE(sent.times().ready, reduced.times().done);
+      }
+    }
+  });
+}
+
+TEST_P(CommunicatorConformance, AStreamRunsItsOperationsOneAfterTheOther) {
+  run(one_group(2), [](Endpoint& endpoint) {
+    Communicator& world = endpoint.world();
+    const std::unique_ptr<Stream> stream = endpoint.make_stream("ordered");
+    // Each reads what the one before it wrote, with nothing but the stream between them.
+    std::vector<float> buffer(50000, 1.0F);
+    std::vector<Event> events;
+    for (int i = 0; i < 20; ++i) {
+      events.push_back(world.all_reduce(recv_buffer(buffer), Reduction::kSum, *stream, kNow));
+    }
+    const Event mark = stream->record(kNow);
+    mark.wait();
+    EXPECT_EQ(buffer, std::vector<float>(50000, 1048576.0F));
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      ASSERT_TRUE(events[i].ready());
+      const EventTimes times = events[i].times();
+      EXPECT_LE(times.posted, times.ready);
+      EXPECT_LE(times.ready, times.started);
+      EXPECT_LE(times.started, times.done);
+      EXPECT_LE(times.done,
+                i + 1 < events.size() ? events[i + 1].times().ready : mark.times().ready);
+    }
+  });
+}
+
+TEST_P(CommunicatorConformance, ARecordWaitsForItsEventAndHoldsBackWhatFollows) {
+  run(one_group(1), [](Endpoint& endpoint) {
+    const std::unique_ptr<Stream> stream = endpoint.make_stream("held");
+    const std::unique_ptr<EventSource> source = endpoint.make_event("source");
+    const Event mark = stream->record(source->event());
+    const Event barrier = endpoint.world().barrier(*stream, kNow);
+    EXPECT_FALSE(mark.ready());
+    EXPECT_FALSE(barrier.ready());
+    source->complete();
+    barrier.wait();
+    EXPECT_TRUE(mark.ready());
+  });
+}
+
+// Nobody ever calls wait(): communication goes on while the ranks do something else.
+TEST_P(CommunicatorConformance, PostedOperationsCompleteWhileTheirRanksCompute) {
+  constexpr std::size_t kCount = std::size_t{1} << 20;
+  run(one_group(2), [](Endpoint& endpoint) {
+    Communicator& world = endpoint.world();
+    const std::unique_ptr<Stream> stream = endpoint.make_stream("background");
+    std::vector<float> buffer = floats_of(world.rank(), kCount);
+    std::vector<float> gathered(kCount * 2);
+    const Event reduced = world.all_reduce(recv_buffer(buffer), Reduction::kSum, *stream, kNow);
+    const Event done = world.all_gather(
+        send_buffer(std::span<const float>(buffer)), recv_buffer(gathered), *stream, kNow);
+    while (!done.ready()) {
+      std::this_thread::yield();
+    }
+    EXPECT_TRUE(reduced.ready());
+    EXPECT_TRUE(std::equal(buffer.begin(), buffer.end(), gathered.begin()));
+    EXPECT_TRUE(buffer == rank_ordered_sum(2, kCount));
+  });
+}
+
+TEST_P(CommunicatorConformance, AnEventMayOutliveItsStreamAndItsWorld) {
+  std::vector<Event> kept(2, Event::none());
+  run(one_group(2), [&kept](Endpoint& endpoint) {
+    const std::unique_ptr<Stream> stream = endpoint.make_stream("short-lived");
+    const Event barrier = endpoint.world().barrier(*stream, kNow);
+    barrier.wait();
+    kept[endpoint.rank().index()] = barrier;
+  });
+  for (const Event& event : kept) {
+    EXPECT_TRUE(event.ready());
+    EXPECT_EQ(event.failure(), std::nullopt);
+    event.wait();
+  }
+}
+
+}  // namespace
+}  // namespace stagewright
