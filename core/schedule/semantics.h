@@ -17,15 +17,14 @@ namespace stagewright {
 ///  3. An operation starts when its stream is free, the last writers of its inputs are done, and
 ///     the last users of what it overwrites are done.
 ///  4. A send moves its border tensor on the stream of its channel (peer, kind).  The next send on
-///  the same
-///     channel is issued only when the previous one is complete; issue stops until then, so a rank
-///     has at most one unfinished send per channel.
+///     the same channel is issued only when the previous one is complete; issue stops until then,
+///     so a rank has at most one unfinished send per channel.
 ///  5. A receive is posted when it is issued; its tensor is written when the transfer ends.  A
 ///     transfer starts when both sides have issued it, and messages of one channel go in order.
 ///  6. A collective starts when all members have issued it and all are able to start it.
 ///  7. Backward needs the forward of the same (stage, micro-batch), BackwardWeight its
-///  BackwardInput; a
-///     forward needs its input from the stage before, a backward its gradient from the stage after.
+///     BackwardInput; a forward needs its input from the stage before, a backward its gradient from
+///     the stage after; an optimizer step needs the reduction of the gradients made before it.
 
 /// The action on the other rank that an action pairs with, or why there is none.
 struct Match {
@@ -36,7 +35,8 @@ struct Match {
 
 /// For every rank and action, the partner of sends and receives (absent for other actions).
 /// Fails when a message has no partner, or two, or when messages of one channel are received in
-/// another order than they are sent; names rank, action and peer.
+/// another order than they are sent, or with another size; names rank, action and peer.
+/// REQUIRES: the schedule's indices lie in their tables (indices.h).
 [[nodiscard]] Result<std::vector<std::vector<std::optional<Match>>>> match_messages(
     const Schedule& schedule);
 
@@ -47,11 +47,14 @@ struct Match {
 /// Checks a schedule as a whole, naming rank, action and what is missing:
 ///  - indices lie in their tables, groups contain the ranks that use them;
 ///  - every stage runs every micro-batch exactly once (forward, and backward whole or in two
-///  halves);
-///  - rule 7 can be met: what an action needs was issued before it, here or on its peer;
+///    halves, unless the whole schedule only goes forward);
+///  - rule 7 can be met: what an action needs was issued before it, here or on its peer; nothing
+///    reads a micro-batch tensor that nothing wrote;
 ///  - messages match (match_messages) and have equal sizes on both sides;
 ///  - all members of a group issue its collectives in one order with equal sizes;
 ///  - nothing deadlocks under the rules above; the error names the waiting actions in a cycle.
+/// Equal programs are checked once, and ranks that provably behave alike together, so that the work
+/// grows with the distinct lists; only tables of slots and members grow with the ranks.
 [[nodiscard]] Result<void> validate(const Schedule& schedule);
 
 }  // namespace stagewright

@@ -20,10 +20,10 @@ class Collector {
  public:
   explicit Collector(const RankProgram& program) : program_(&program) {}
 
-  void use(TensorId tensor, std::int32_t op) { touch(tensor, op, false); }
+  void use(TensorId tensor, std::int32_t op) { touch(tensor, op, false, true); }
   void write(TensorId tensor, std::int32_t op) {
     // A write through a window leaves the rest of its base as it was.
-    touch(tensor, op, !program_->tensors[tensor.index()].view);
+    touch(tensor, op, !program_->tensors[tensor.index()].view, false);
   }
 
   [[nodiscard]] std::vector<Touch> sorted() && {
@@ -33,7 +33,7 @@ class Collector {
   }
 
  private:
-  void touch(TensorId tensor, std::int32_t op, bool fresh) {
+  void touch(TensorId tensor, std::int32_t op, bool fresh, bool reads) {
     const TensorId owner = memory_owner(*program_, tensor);
     if (program_->tensors[owner.index()].scope == TensorScope::kPersistent) {
       return;
@@ -41,7 +41,7 @@ class Collector {
     const auto [found, is_new] = latest_.try_emplace(owner, touches_.size());
     if (is_new || fresh) {
       found->second = touches_.size();
-      touches_.push_back({owner, op, op, fresh});
+      touches_.push_back({owner, op, op, fresh, reads});
     } else {
       touches_[found->second].last_op = op;
     }

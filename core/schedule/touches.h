@@ -11,12 +11,13 @@ namespace stagewright {
 
 /// A stretch of operations of one action that touch one micro-batch tensor: from a write that does
 /// not need the old content (`fresh`), or from the first use, to the last use before the next such
-/// write.
+/// write.  `reads`: the first of these operations needs the content.
 struct Touch {
   TensorId tensor;
   std::int32_t first_op = 0;
   std::int32_t last_op = 0;
   bool fresh = false;
+  bool reads = false;
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 

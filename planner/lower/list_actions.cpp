@@ -78,7 +78,6 @@ void append_reductions(const RankProgram& program, StageId stage, std::vector<Ac
     if (program.buckets[bucket].stage == stage && !program.buckets[bucket].reduce.empty()) {
       Action reduce;
       reduce.kind = ActionKind::kReduceGradients;
-      reduce.stage = stage;
       reduce.bucket = BucketId(bucket);
       actions.push_back(reduce);
     }
