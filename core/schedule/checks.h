@@ -32,7 +32,7 @@ namespace stagewright {
 /// "rank 3 action 17 (1F2)".
 [[nodiscard]] std::string action_name(const Schedule& schedule, RankId rank, std::int32_t action);
 
-/// The lowest rank of each program; absent where none runs it.
-[[nodiscard]] std::vector<std::optional<RankId>> first_ranks(const Schedule& schedule);
+/// The lowest rank of each program.
+[[nodiscard]] std::vector<RankId> first_ranks(const Schedule& schedule);
 
 }  // namespace stagewright

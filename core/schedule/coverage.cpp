@@ -135,10 +135,8 @@ Result<void> check_coverage(const Schedule& schedule) {
   }
   const auto first = first_ranks(schedule);
   for (std::size_t i = 0; i < schedule.programs.size(); ++i) {
-    if (first[i]) {
-      if (auto checked = check_program(runs[i], *first[i], trains); !checked) {
-        return checked;
-      }
+    if (auto checked = check_program(runs[i], first[i], trains); !checked) {
+      return checked;
     }
   }
   // Which programs hold a stage of a replica; equal sets are checked once.

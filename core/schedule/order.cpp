@@ -229,9 +229,6 @@ std::optional<Complaint> content_complaint(const RankProgram& program, std::int3
 Result<void> check_order(const Schedule& schedule) {
   const auto ranks = first_ranks(schedule);
   for (std::size_t i = 0; i < schedule.programs.size(); ++i) {
-    if (!ranks[i]) {
-      continue;
-    }
     auto complaint = order_complaint(schedule.programs[i], schedule.micro_batches);
     if (!complaint) {
       complaint = content_complaint(schedule.programs[i], schedule.micro_batches);
@@ -239,7 +236,7 @@ Result<void> check_order(const Schedule& schedule) {
     if (complaint) {
       return fail(ErrorCode::kInvalidInput,
                   std::move(complaint->second),
-                  action_name(schedule, *ranks[i], complaint->first));
+                  action_name(schedule, ranks[i], complaint->first));
     }
   }
   return {};

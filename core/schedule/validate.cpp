@@ -14,8 +14,8 @@ std::string action_name(const Schedule& schedule, RankId rank, std::int32_t acti
                      to_string(program.actions[static_cast<std::size_t>(action)]));
 }
 
-std::vector<std::optional<RankId>> first_ranks(const Schedule& schedule) {
-  std::vector<std::optional<RankId>> first(schedule.programs.size());
+std::vector<RankId> first_ranks(const Schedule& schedule) {
+  std::vector<RankId> first(schedule.programs.size());
   for (std::size_t i = schedule.ranks.size(); i-- > 0;) {
     first[schedule.ranks[i].program.index()] = RankId(i);
   }
@@ -23,7 +23,7 @@ std::vector<std::optional<RankId>> first_ranks(const Schedule& schedule) {
 }
 
 Result<void> validate(const Schedule& schedule) {
-  if (auto checked = check_indices(schedule, "schedule"); !checked) {
+  if (auto checked = check_indices(schedule, "schedule:"); !checked) {
     return checked;
   }
   for (const auto check :
