@@ -1,0 +1,403 @@
+#include "runtime/compute/cpu_device.h"
+
+#include <cmath>
+#include <cstring>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/base/dtype.h"
+#include "runtime/backend_error.h"
+#include "runtime/compute/attention.h"
+#include "runtime/compute/gemm.h"
+#include "runtime/compute/kernels/activations.h"
+#include "runtime/compute/kernels/bias.h"
+#include "runtime/compute/kernels/cross_entropy.h"
+#include "runtime/compute/kernels/element_wise.h"
+#include "runtime/compute/kernels/embedding.h"
+#include "runtime/compute/kernels/layer_norm.h"
+#include "runtime/compute/kernels/optimizer.h"
+#include "runtime/compute/kernels/rms_norm.h"
+#include "runtime/compute/kernels/rope.h"
+
+namespace stagewright {
+
+namespace {
+
+/// Operands by position; one that may be left out is null when it is.
+class Operands {
+ public:
+  explicit Operands(const BoundOperation& bound) : bound_(bound) {}
+
+  [[nodiscard]] float* in(std::size_t i) const { return at<float>(bound_.inputs, i); }
+  [[nodiscard]] float* out(std::size_t i) const { return at<float>(bound_.outputs, i); }
+  [[nodiscard]] const std::int32_t* tokens(std::size_t i) const {
+    return at<std::int32_t>(bound_.inputs, i);
+  }
+  [[nodiscard]] const Operation& op() const { return *bound_.operation; }
+  [[nodiscard]] const OpShape& shape() const { return bound_.operation->shape; }
+  [[nodiscard]] std::int64_t elements() const { return shape().rows * shape().cols; }
+  [[nodiscard]] std::int64_t slice_begin() const { return bound_.slice_begin; }
+  /// Entries of the vocabulary here: those of the slice, else all `whole`.
+  [[nodiscard]] std::int64_t slice_size(std::int64_t whole) const {
+    return op().slice ? bound_.slice_end - bound_.slice_begin : whole;
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] static T* at(std::span<void* const> list, std::size_t i) {
+    return i < list.size() ? static_cast<T*>(list[i]) : nullptr;
+  }
+
+  const BoundOperation& bound_;
+};
+
+void run_gemm(const Operands& with) {
+  const OpShape& shape = with.shape();
+  const auto form = [](bool transposed) {
+    return transposed ? kernels::Operand::kTransposed : kernels::Operand::kPlain;
+  };
+  const bool ta = with.op().transpose_a;
+  const bool tb = with.op().transpose_b;
+  kernels::gemm({.m = shape.rows,
+                 .n = shape.cols,
+                 .k = shape.inner,
+                 .a = {with.in(0), ta ? shape.rows : shape.inner, form(ta)},
+                 .b = {with.in(1), tb ? shape.inner : shape.cols, form(tb)},
+                 .c = with.out(0),
+                 .c_stride = shape.cols,
+                 .accumulate = with.op().accumulate,
+                 .bias = with.in(2)});
+}
+
+void run_norm_forward(const Operands& with) {
+  const std::int64_t rows = with.shape().rows;
+  const std::int64_t width = with.shape().cols;
+  const auto epsilon = static_cast<float>(with.op().scalar);
+  if (with.op().variant == OpVariant::kRmsNorm) {
+    kernels::rms_norm_forward({.x = with.in(0),
+                               .gamma = with.in(1),
+                               .y = with.out(0),
+                               .rstd = with.out(1),
+                               .width = width,
+                               .epsilon = epsilon},
+                              rows);
+    return;
+  }
+  kernels::layer_norm_forward({.x = with.in(0),
+                               .gamma = with.in(1),
+                               .beta = with.in(2),
+                               .y = with.out(0),
+                               .mean = with.out(1),
+                               .rstd = with.out(1) + rows,
+                               .width = width,
+                               .epsilon = epsilon},
+                              rows);
+}
+
+void run_norm_input_gradient(const Operands& with) {
+  const std::int64_t rows = with.shape().rows;
+  const std::int64_t width = with.shape().cols;
+  if (with.op().variant == OpVariant::kRmsNorm) {
+    kernels::rms_norm_input_gradient({.x = with.in(1),
+                                      .gamma = with.in(2),
+                                      .rstd = with.in(3),
+                                      .dy = with.in(0),
+                                      .residual = nullptr,
+                                      .dx = with.out(0),
+                                      .width = width},
+                                     rows);
+    return;
+  }
+  kernels::layer_norm_input_gradient({.x = with.in(1),
+                                      .gamma = with.in(2),
+                                      .mean = with.in(3),
+                                      .rstd = with.in(3) + rows,
+                                      .dy = with.in(0),
+                                      .residual = nullptr,
+                                      .dx = with.out(0),
+                                      .width = width},
+                                     rows);
+}
+
+void run_norm_parameter_gradient(const Operands& with) {
+  const std::int64_t rows = with.shape().rows;
+  const std::int64_t width = with.shape().cols;
+  if (with.op().variant == OpVariant::kRmsNorm) {
+    kernels::rms_norm_parameter_gradient({.x = with.in(1),
+                                          .rstd = with.in(2),
+                                          .dy = with.in(0),
+                                          .dgamma = with.out(0),
+                                          .width = width},
+                                         rows);
+    return;
+  }
+  kernels::layer_norm_parameter_gradient({.x = with.in(1),
+                                          .mean = with.in(2),
+                                          .rstd = with.in(2) + rows,
+                                          .dy = with.in(0),
+                                          .dgamma = with.out(0),
+                                          .dbeta = with.out(1),
+                                          .width = width},
+                                         rows);
+}
+
+[[nodiscard]] kernels::Rope rope_of(const Operands& with) {
+  const OpShape& shape = with.shape();
+  return {.qkv = with.out(0),
+          .heads = shape.heads,
+          .kv_heads = shape.kv_heads,
+          .head_dim = shape.head_dim,
+          .sequence = shape.sequence,
+          .theta = with.op().scalar};
+}
+
+[[nodiscard]] kernels::AttentionShape attention_shape(const Operands& with) {
+  const OpShape& shape = with.shape();
+  return {.batch = shape.batch,
+          .sequence = shape.sequence,
+          .heads = shape.heads,
+          .kv_heads = shape.kv_heads,
+          .head_dim = shape.head_dim,
+          .causal = with.op().causal};
+}
+
+void run_activation_forward(const Operands& with) {
+  if (with.op().variant == OpVariant::kSwiGlu) {
+    kernels::swiglu_forward({.x = with.in(0), .y = with.out(0), .width = with.shape().cols},
+                            with.shape().rows);
+  } else if (with.op().variant == OpVariant::kRelu) {
+    kernels::relu_forward({.x = with.in(0), .y = with.out(0)}, with.elements());
+  } else {
+    kernels::gelu_forward({.x = with.in(0), .y = with.out(0)}, with.elements());
+  }
+}
+
+void run_activation_backward(const Operands& with) {
+  if (with.op().variant == OpVariant::kSwiGlu) {
+    kernels::swiglu_backward(
+        {.x = with.in(1), .dy = with.in(0), .dx = with.out(0), .width = with.shape().cols},
+        with.shape().rows);
+  } else if (with.op().variant == OpVariant::kRelu) {
+    kernels::relu_backward({.x = with.in(1), .dy = with.in(0), .dx = with.out(0)}, with.elements());
+  } else {
+    kernels::gelu_backward({.x = with.in(1), .dy = with.in(0), .dx = with.out(0)}, with.elements());
+  }
+}
+
+void run_add(const Operands& with) {
+  if (with.in(2) == nullptr) {
+    kernels::add({.a = with.in(0), .b = with.in(1), .y = with.out(0)}, with.elements());
+    return;
+  }
+  kernels::add_bias_residual({.x = with.in(0),
+                              .bias = with.in(2),
+                              .residual = with.in(1),
+                              .y = with.out(0),
+                              .width = with.shape().cols},
+                             with.shape().rows);
+}
+
+void run_loss_finish(const Operands& with) {
+  const float* sums = with.in(1);
+  const std::int64_t rows = with.shape().rows;
+  const double loss = kernels::cross_entropy_loss({.row_max = with.in(0),
+                                                   .row_sum = sums,
+                                                   .target_logit = sums + rows,
+                                                   .targets = with.tokens(2)},
+                                                  rows);
+  *with.out(0) += static_cast<float>(loss * with.op().scalar);
+}
+
+/// Factor on gradients whose squared global norm is totals[0].
+[[nodiscard]] double clip_factor(const OptimizerSpec& optimizer, const float* totals) {
+  if (!optimizer.clip_norm) {
+    return 1.0;
+  }
+  return kernels::clip_scale(std::sqrt(static_cast<double>(totals[0])), *optimizer.clip_norm);
+}
+
+void run_sgd(const Operands& with, const OptimizerSpec& optimizer) {
+  kernels::sgd({.parameters = with.out(0),
+                .gradients = with.in(0),
+                .velocity = with.out(1),
+                .learning_rate = optimizer.learning_rate,
+                .momentum = optimizer.momentum,
+                .weight_decay = with.op().decay ? optimizer.weight_decay : 0.0,
+                .gradient_scale = clip_factor(optimizer, with.in(1))},
+               with.elements());
+}
+
+void run_adamw(const Operands& with, const StepConstants& step) {
+  const OptimizerSpec& optimizer = step.optimizer;
+  kernels::adamw({.parameters = with.out(0),
+                  .gradients = with.in(0),
+                  .first_moment = with.out(1),
+                  .second_moment = with.out(2),
+                  .step = step.number,
+                  .learning_rate = optimizer.learning_rate,
+                  .beta1 = optimizer.beta1,
+                  .beta2 = optimizer.beta2,
+                  .epsilon = optimizer.epsilon,
+                  .weight_decay = with.op().decay ? optimizer.weight_decay : 0.0,
+                  .gradient_scale = clip_factor(optimizer, with.in(1))},
+                 with.elements());
+}
+
+void run(const Operands& with, const StepConstants& step) {
+  const OpShape& shape = with.shape();
+  const std::int64_t rows = shape.rows;
+  const std::int64_t cols = shape.cols;
+  switch (with.op().kind) {
+    case OpKind::kGemm:
+      return run_gemm(with);
+    case OpKind::kColumnSum:
+      return kernels::column_sum({.x = with.in(0), .sum = with.out(0), .width = cols}, rows);
+    case OpKind::kNormForward:
+      return run_norm_forward(with);
+    case OpKind::kNormInputGradient:
+      return run_norm_input_gradient(with);
+    case OpKind::kNormParameterGradient:
+      return run_norm_parameter_gradient(with);
+    case OpKind::kRopeForward:
+      return kernels::rope_forward(rope_of(with), rows);
+    case OpKind::kRopeBackward:
+      return kernels::rope_backward(rope_of(with), rows);
+    case OpKind::kAttentionForward:
+      return kernels::attention_forward({.shape = attention_shape(with),
+                                         .qkv = with.in(0),
+                                         .output = with.out(0),
+                                         .log_sum_exp = with.out(1),
+                                         .workspace = with.out(2)});
+    case OpKind::kAttentionBackward:
+      return kernels::attention_backward({.shape = attention_shape(with),
+                                          .qkv = with.in(1),
+                                          .output = with.in(2),
+                                          .log_sum_exp = with.in(3),
+                                          .doutput = with.in(0),
+                                          .dqkv = with.out(0),
+                                          .workspace = with.out(1)});
+    case OpKind::kActivationForward:
+      return run_activation_forward(with);
+    case OpKind::kActivationBackward:
+      return run_activation_backward(with);
+    case OpKind::kAdd:
+      return run_add(with);
+    case OpKind::kEmbeddingForward:
+      return kernels::embedding_forward({.tokens = with.tokens(0),
+                                         .table = with.in(1),
+                                         .y = with.out(0),
+                                         .width = cols,
+                                         .vocab_begin = with.slice_begin(),
+                                         .vocab_rows = with.slice_size(shape.inner)},
+                                        rows);
+    case OpKind::kEmbeddingGradient:
+      return kernels::embedding_gradient({.tokens = with.tokens(0),
+                                          .dy = with.in(1),
+                                          .dtable = with.out(0),
+                                          .width = cols,
+                                          .vocab_begin = with.slice_begin(),
+                                          .vocab_rows = with.slice_size(shape.inner)},
+                                         rows);
+    case OpKind::kPositionForward:
+      return kernels::position_forward({.x = with.in(0),
+                                        .positions = with.in(1),
+                                        .y = with.out(0),
+                                        .width = cols,
+                                        .sequence = shape.sequence},
+                                       rows);
+    case OpKind::kPositionGradient:
+      return kernels::position_gradient({.dy = with.in(0),
+                                         .dpositions = with.out(0),
+                                         .batch = rows / shape.sequence,
+                                         .width = cols,
+                                         .sequence = shape.sequence});
+    case OpKind::kLossRowMax:
+      return kernels::row_max({.logits = with.in(0),
+                               .row_max = with.out(0),
+                               .width = with.slice_size(cols),
+                               .stride = cols},
+                              rows);
+    case OpKind::kLossRowSum:
+      return kernels::row_sum_exp({.logits = with.in(0),
+                                   .row_max = with.in(2),
+                                   .targets = with.tokens(1),
+                                   .row_sum = with.out(0),
+                                   .target_logit = with.out(0) + rows,
+                                   .width = with.slice_size(cols),
+                                   .stride = cols,
+                                   .vocab_begin = with.slice_begin()},
+                                  rows);
+    case OpKind::kLossFinish:
+      return run_loss_finish(with);
+    case OpKind::kLossGradient:
+      return kernels::cross_entropy_backward({.logits = with.in(0),
+                                              .row_max = with.in(2),
+                                              .row_sum = with.in(3),
+                                              .targets = with.tokens(1),
+                                              .dlogits = with.out(0),
+                                              .scale = static_cast<float>(with.op().scalar),
+                                              .width = with.slice_size(cols),
+                                              .stride = cols,
+                                              .vocab_begin = with.slice_begin()},
+                                             rows);
+    case OpKind::kFill:
+      return kernels::fill({.y = with.out(0), .value = static_cast<float>(with.op().scalar)},
+                           with.elements());
+    case OpKind::kCopy:
+      std::memcpy(
+          with.out(0), with.in(0), static_cast<std::size_t>(with.elements()) * sizeof(float));
+      return;
+    case OpKind::kSquaredSum:
+      with.out(0)[with.op().index] += static_cast<float>(
+          with.op().scalar * kernels::sum_of_squares(with.in(0), with.elements()));
+      return;
+    case OpKind::kSgdStep:
+      return run_sgd(with, step.optimizer);
+    case OpKind::kAdamWStep:
+      return run_adamw(with, step);
+    case OpKind::kAllReduce:
+    case OpKind::kAllGather:
+    case OpKind::kReduceScatter:
+    case OpKind::kBroadcast:
+    case OpKind::kAllToAll:
+      break;
+  }
+  SW_CHECK(false, "collectives are posted to a communicator");
+}
+
+class CpuDevice final : public ComputeDevice {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "cpu"; }
+
+  [[nodiscard]] Result<void> check(const Operation& operation) const override {
+    if (operation.dtype != DType::kFloat32 && operation.dtype != DType::kTf32 &&
+        operation.dtype != DType::kInt32) {
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("{} in {} cannot run on the CPU; plan with precision fp32",
+                              name_of(operation.kind),
+                              name_of(operation.dtype)));
+    }
+    return {};
+  }
+
+  void execute(const BoundOperation& bound, const StepConstants& step) override {
+    try {
+      run(Operands(bound), step);
+    } catch (const std::exception& problem) {
+      throw BackendError(
+          {ErrorCode::kBackendFailed,
+           fmt::format("{} failed on the CPU: {}", name_of(bound.operation->kind), problem.what()),
+           {}});
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ComputeDevice> make_cpu_device() {
+  return std::make_unique<CpuDevice>();
+}
+
+}  // namespace stagewright
