@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+#include "runtime/comm/world.h"
+#include "runtime/compute/compute_device.h"
+#include "runtime/executor/arena.h"
+#include "runtime/executor/memory_meter.h"
+#include "runtime/executor/micro_batch_source.h"
+#include "runtime/executor/rank_plan.h"
+#include "runtime/executor/step_record.h"
+
+namespace stagewright {
+
+/// Sums over the whole step and all ranks.
+struct StepTotals {
+  double squared_norm = 0;  ///< of the gradient, before clipping
+  double loss = 0;          ///< mean over the step's tokens
+};
+
+/// Runs a rank's list by the rules of core/schedule/semantics.h.  The calling thread is the compute
+/// stream: it runs one operation after the other.  Communication is posted ahead of it, as far as
+/// rule 4 allows, and an operation waits only for what it depends on.
+///
+/// Used by one thread.  Everything throws BackendError when the device, a peer or the world fails,
+/// naming rank, action and peer.
+class RankExecutor {
+ public:
+  /// Takes the memory of the plan and initialises the weights.  All arguments must
+  /// outlive it; `plan` is of `schedule` and of the endpoint's rank.
+  RankExecutor(const Schedule& schedule,
+               const RankPlan& plan,
+               Endpoint& endpoint,
+               ComputeDevice& device,
+               std::uint64_t seed);
+  ~RankExecutor();
+
+  /// One optimizer step.  Returns the totals where the program has them.  `record` may be null.
+  std::optional<StepTotals> step(const StepConstants& constants,
+                                 const MicroBatchSource& source,
+                                 StepRecord* record);
+
+  [[nodiscard]] const RankPlan& plan() const { return plan_; }
+  /// High-water marks since construction.
+  [[nodiscard]] const MemoryPeaks& memory_peaks() const { return meter_.peaks(); }
+  /// The instructions of the last step in the order in which each lane took them up.
+  [[nodiscard]] std::span<const std::vector<std::int32_t>> lane_logs() const { return lane_logs_; }
+  /// Content of a persistent tensor, for tests and checkpoints.
+  [[nodiscard]] std::span<const float> persistent(TensorId tensor);
+
+ private:
+  struct Pointers {
+    std::vector<void*> inputs;
+    std::vector<void*> outputs;
+  };
+
+  void find_pointers();
+  void find_order();
+  void begin_step(StepRecord* record);
+  void run_list(const StepConstants& constants, const MicroBatchSource& source);
+  void end_step(StepRecord* record);
+  void run_on_host(std::size_t index, const StepConstants& constants, const MicroBatchSource&);
+  void load(const Instruction& instruction,
+            const MicroBatchSource::Place& place,
+            const MicroBatchSource& source,
+            const Pointers& pointers);
+  void account(const Instruction& instruction, bool after);
+
+  /// Issues the communication that stands before instruction `index`.
+  void post_before(std::size_t index);
+  /// Issues communication of the next few actions, up to a send that has to wait (rule 4).
+  void post_ahead(std::size_t index);
+  void post_next();
+  [[nodiscard]] Event post(std::size_t index);
+  Event post_transfer(const Instruction& instruction,
+                      const Pointers& pointers,
+                      Stream& stream,
+                      const Event& after);
+  Event post_collective(const Instruction& instruction,
+                        const Pointers& pointers,
+                        Stream& stream,
+                        const Event& after);
+  [[nodiscard]] Event event_of(std::size_t index);
+  /// Waits for communication, issuing what may have to be issued for it to happen.
+  void wait_for(std::size_t index);
+  void await(std::size_t index);
+  [[nodiscard]] bool may_post_while_waiting() const;
+  void read_totals();
+  [[nodiscard]] Error in_context(const Error& error) const;
+
+  const Schedule& schedule_;
+  const RankBinding& binding_;
+  const RankPlan& plan_;
+  Endpoint& endpoint_;
+  ComputeDevice& device_;
+  Arena arena_;
+  MemoryMeter meter_;
+  std::vector<Pointers> pointers_;                        ///< by instruction
+  std::vector<std::unique_ptr<Stream>> streams_;          ///< by lane; none for the compute lane
+  std::vector<std::size_t> communication_;                ///< indices of what is posted, in order
+  std::vector<std::optional<std::size_t>> earlier_send_;  ///< by instruction: rule 4
+  /// By instruction: the last of the compute lane that must be done before it can be.
+  std::vector<std::size_t> needs_;
+  std::vector<std::string> labels_;  ///< by instruction that communication waits for
+
+  // The step that is running.
+  StepRecord* record_ = nullptr;
+  std::int64_t step_number_ = 0;
+  std::size_t next_ = 0;       ///< instruction of the compute lane to run
+  std::size_t next_post_ = 0;  ///< into communication_
+  std::size_t at_ = 0;         ///< instruction that the rank is at, for messages
+  std::optional<std::size_t> awaited_;
+  std::vector<Event> events_;                           ///< by instruction
+  std::vector<std::unique_ptr<EventSource>> finished_;  ///< by instruction, where one waits for it
+  std::vector<std::vector<std::int32_t>> lane_logs_;
+  std::optional<StepTotals> totals_;
+};
+
+}  // namespace stagewright
