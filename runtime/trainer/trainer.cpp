@@ -1,0 +1,284 @@
+#include "runtime/trainer/trainer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/schedule/semantics.h"
+#include "runtime/backend_error.h"
+#include "runtime/comm/in_process.h"
+#include "runtime/compute/cpu_device.h"
+#include "runtime/executor/rank_executor.h"
+#include "runtime/executor/schedule_world.h"
+#include "runtime/trainer/measured_trace.h"
+#include "runtime/trainer/sampled_batches.h"
+
+namespace stagewright {
+
+namespace {
+
+[[nodiscard]] std::int64_t tokens_per_step(const Schedule& schedule) {
+  return std::int64_t{schedule.replicas} * schedule.micro_batches * schedule.micro_batch_size *
+         schedule.sequence;
+}
+
+/// One rank of a run, on its own thread.
+class RankRun {
+ public:
+  RankRun(const Schedule& schedule,
+          Endpoint& endpoint,
+          const MicroBatchSource& source,
+          const RunOptions& options)
+      : schedule_(schedule), endpoint_(endpoint), source_(source), options_(options) {}
+
+  void operator()() {
+    try {
+      require_same_schedule(endpoint_, schedule_hash(schedule_));
+      train();
+    } catch (const BackendError& failure) {
+      give_up(failure.error());
+    } catch (const std::exception& problem) {
+      give_up({ErrorCode::kBackendFailed,
+               problem.what(),
+               fmt::format("rank {}", endpoint_.rank().value())});
+    }
+  }
+
+  [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  [[nodiscard]] RankMeasurements measurements() const { return {&*plan_, records_, totals_}; }
+  [[nodiscard]] const MemoryPeaks& memory() const { return memory_; }
+  [[nodiscard]] Bytes arena() const { return plan_->arena.capacity; }
+  [[nodiscard]] const std::vector<ExecutedOperation>& executed() const { return executed_; }
+
+ private:
+  void train() {
+    auto plan = plan_rank(schedule_, endpoint_.rank());
+    if (!plan) {
+      throw BackendError(plan.error());
+    }
+    plan_ = std::move(*plan);
+    const std::unique_ptr<ComputeDevice> device =
+        options_.make_device ? options_.make_device(endpoint_.rank()) : make_cpu_device();
+    require_kernels(*device);
+    RankExecutor executor(schedule_, *plan_, endpoint_, *device, options_.seed);
+    const std::unique_ptr<Stream> control = endpoint_.make_stream("step");
+    for (std::int32_t step = 0; step < options_.steps; ++step) {
+      if (stop_wanted(*control)) {
+        stopped_ = true;
+        break;
+      }
+      run_step(executor, step);
+    }
+    memory_ = executor.memory_peaks();
+    executed_ = executed_operations(schedule_, *plan_, executor.lane_logs());
+  }
+
+  /// Ranks agree on it, and so begin each step together.
+  [[nodiscard]] bool stop_wanted(Stream& control) {
+    std::array<std::int32_t, 1> flag = {options_.stop != nullptr && options_.stop->load() ? 1 : 0};
+    endpoint_.world()
+        .all_reduce(
+            recv_buffer(std::span<std::int32_t>(flag)), Reduction::kMax, control, Event::none())
+        .wait();
+    return flag[0] != 0;
+  }
+
+  void run_step(RankExecutor& executor, std::int32_t step) {
+    const bool traced =
+        step >= options_.first_traced_step &&
+        (!options_.traced_steps || step < options_.first_traced_step + *options_.traced_steps);
+    StepRecord& record = records_.emplace_back();
+    record.step = step;
+    record.begin = endpoint_.clock().now();
+    const auto totals = executor.step({.number = step + 1, .optimizer = schedule_.optimizer},
+                                      source_,
+                                      traced ? &record : nullptr);
+    record.end = endpoint_.clock().now();
+    if (totals) {
+      totals_.push_back(*totals);
+    }
+    if (endpoint_.rank() == RankId(0) && options_.on_step) {
+      StepProgress progress;
+      progress.step = step;
+      progress.steps = options_.steps;
+      if (totals) {
+        progress.loss = totals->loss;
+        progress.gradient_norm = std::sqrt(totals->squared_norm);
+      }
+      progress.step_time = record.end - record.begin;
+      progress.tokens = tokens_per_step(schedule_);
+      options_.on_step(progress);
+    }
+  }
+
+  void require_kernels(const ComputeDevice& device) const {
+    for (const Instruction& instruction : plan_->instructions) {
+      if (instruction.kind == InstructionKind::kCompute) {
+        if (auto able = device.check(*instruction.operation); !able) {
+          throw BackendError(
+              {able.error().code,
+               able.error().message,
+               fmt::format("rank {}, {}", plan_->rank.value(), describe(*plan_, instruction))});
+        }
+      }
+    }
+  }
+
+  void give_up(const Error& error) {
+    failure_ = error;
+    endpoint_.abort(error);
+  }
+
+  const Schedule& schedule_;
+  Endpoint& endpoint_;
+  const MicroBatchSource& source_;
+  const RunOptions& options_;
+  std::optional<RankPlan> plan_;
+  std::vector<StepRecord> records_;
+  std::vector<StepTotals> totals_;
+  std::optional<Error> failure_;
+  MemoryPeaks memory_;
+  std::vector<ExecutedOperation> executed_;
+  bool stopped_ = false;
+};
+
+/// Runs all ranks and returns when all have ended.  Aborts them when a stop was asked for and the
+/// step does not end.
+void run_threads(std::span<RankRun> ranks, World& world, const RunOptions& options) {
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::size_t running = ranks.size();
+  std::vector<std::thread> threads;
+  threads.reserve(ranks.size());
+  for (RankRun& rank : ranks) {
+    threads.emplace_back([&] {
+      rank();
+      const std::lock_guard lock(mutex);
+      --running;
+      ended.notify_one();
+    });
+  }
+  {
+    constexpr auto kLook = std::chrono::milliseconds(50);
+    std::optional<std::chrono::steady_clock::time_point> limit;
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, kLook, [&] { return running == 0; })) {
+      if (options.stop == nullptr || !options.stop->load()) {
+        continue;
+      }
+      const auto now = std::chrono::steady_clock::now();
+      if (!limit) {
+        limit = now + std::chrono::duration_cast<std::chrono::nanoseconds>(options.stop_limit);
+      } else if (now > *limit) {
+        world.endpoints().front()->abort(
+            {ErrorCode::kBackendFailed,
+             fmt::format("the step did not end within {} after the stop was asked for",
+                         to_string(options.stop_limit)),
+             {}});
+      }
+    }
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+/// The first cause, and where every other rank was when it learned of it.
+[[nodiscard]] Error failure_of(const World& world, std::span<const RankRun> ranks) {
+  Error error = world.failure().value_or(Error{ErrorCode::kBackendFailed, "a rank failed", {}});
+  constexpr int kListed = 8;
+  int listed = 0;
+  for (const RankRun& rank : ranks) {
+    const std::optional<Error>& failure = rank.failure();
+    if (failure && !failure->where.empty() && failure->where != error.where && listed++ < kListed) {
+      error.message += fmt::format("\n  then at: {}", failure->where);
+    }
+  }
+  return error;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> vocabulary_of(const Schedule& schedule) {
+  for (const RankProgram& program : schedule.programs) {
+    for (const StageProgram& stage : program.stages) {
+      for (const Operation& operation : stage.forward) {
+        if (operation.slice) {
+          return operation.slice->total;
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
+                      const MicroBatchSource& source,
+                      const RunOptions& options) {
+  const Schedule& schedule = *schedule_of_rank.front();
+  SW_CHECK(schedule_of_rank.size() == schedule.ranks.size(), "a schedule for every rank");
+  if (options.steps < 1) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{} steps; a run has at least one", options.steps),
+                "steps");
+  }
+  for (const Schedule* each : std::set(schedule_of_rank.begin(), schedule_of_rank.end())) {
+    if (auto good = validate(*each); !good) {
+      return pass_on(std::move(good));
+    }
+  }
+  auto world = make_in_process_world(world_of(schedule), {.timeout = options.timeout});
+  if (!world) {
+    return pass_on(std::move(world));
+  }
+  std::vector<RankRun> ranks;
+  for (Endpoint* endpoint : (*world)->endpoints()) {
+    ranks.emplace_back(*schedule_of_rank[endpoint->rank().index()], *endpoint, source, options);
+  }
+  run_threads(ranks, **world, options);
+  if ((*world)->failure()) {
+    return tl::unexpected(failure_of(**world, ranks));
+  }
+  RunReport report;
+  std::vector<RankMeasurements> measurements;
+  for (const RankRun& rank : ranks) {
+    measurements.push_back(rank.measurements());
+    report.memory.push_back(rank.memory());
+    report.arenas.push_back(rank.arena());
+    report.executed.push_back(rank.executed());
+    report.stopped = report.stopped || rank.stopped();
+  }
+  report.trace = measured_trace(schedule, measurements);
+  return report;
+}
+
+Result<RunReport> run(const Schedule& schedule, const RunOptions& options) {
+  const std::optional<std::int64_t> vocabulary = vocabulary_of(schedule);
+  if (!vocabulary) {
+    return fail(ErrorCode::kUnsupported,
+                "the schedule has neither an embedding nor a loss to give data to",
+                schedule.model_name);
+  }
+  auto data = open_tokens(options.data, *vocabulary, options.token_width);
+  if (!data) {
+    return pass_on(std::move(data));
+  }
+  if (auto good = SampledBatches::check(*data, schedule); !good) {
+    return pass_on(std::move(good));
+  }
+  const SampledBatches batches(*data, schedule, options.seed);
+  const std::vector<const Schedule*> schedules(schedule.ranks.size(), &schedule);
+  return run(schedules, batches, options);
+}
+
+}  // namespace stagewright

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/schedule/lifetimes.h"
+#include "core/schedule/schedule.h"
+#include "core/trace/trace.h"
+#include "runtime/compute/compute_device.h"
+#include "runtime/executor/executed_operation.h"
+#include "runtime/executor/micro_batch_source.h"
+
+namespace stagewright {
+
+/// Progress after a step, as rank 0 sees it.
+struct StepProgress {
+  std::int32_t step = 0;                ///< from 0
+  std::int32_t steps = 0;               ///< wanted
+  std::optional<double> loss;           ///< mean over the step's tokens
+  std::optional<double> gradient_norm;  ///< global, before clipping
+  Duration step_time{};
+  std::int64_t tokens = 0;  ///< of a step
+};
+
+struct RunOptions {
+  std::int32_t steps = 10;
+  std::uint64_t seed = 0;  ///< of the initial weights and the sampling of the data
+
+  /// Training data: a text file, a folder of text files, or tokens (`.bin`); see token_data.h.
+  std::filesystem::path data;
+  std::optional<std::size_t> token_width;  ///< of `.bin`: 2 or 4 bytes
+
+  /// Steps whose actions and operations are recorded (all others leave only their time, loss and
+  /// norm).
+  std::int32_t first_traced_step = 0;
+  std::optional<std::int32_t> traced_steps;  ///< absent: all
+
+  /// A rank that waits longer than this for another ends the run.
+  Duration timeout = std::chrono::seconds(60);
+  /// Set from outside (Ctrl-C): the run ends after the step that is running, or, if that does not
+  /// end within `stop_limit`, with an error.  May be null.
+  const std::atomic<bool>* stop = nullptr;
+  Duration stop_limit = std::chrono::seconds(30);
+
+  /// Called between steps on a thread of the run, while all ranks wait.
+  std::function<void(const StepProgress&)> on_step;
+  /// The device of a rank; absent: the CPU.
+  std::function<std::unique_ptr<ComputeDevice>(RankId)> make_device;
+};
+
+struct RunReport {
+  Trace trace;                      ///< measured: clock "wall"; losses and norms of all steps
+  std::vector<MemoryPeaks> memory;  ///< by rank: high-water marks of the arena
+  std::vector<Bytes> arenas;        ///< by rank: size of the block that was taken
+  std::vector<std::vector<ExecutedOperation>> executed;  ///< by rank: log of the last step
+  bool stopped = false;  ///< by RunOptions::stop, before all steps were done
+};
+
+/// Trains by a schedule, every rank a thread of this process.
+/// Errors: kInvalidInput for a schedule that does not validate, steps below 1 or unusable data,
+/// kUnsupported for what this build cannot run, kBackendFailed naming rank, action and peer when a
+/// rank fails, which ends all of them within RunOptions::timeout.
+[[nodiscard]] Result<RunReport> run(const Schedule& schedule, const RunOptions& options);
+
+/// The same with data from `source` instead of RunOptions::data, and a schedule for each rank, as
+/// ranks have that were started apart.  Unlike schedules are an error (kInvalidInput, naming the
+/// ranks).  REQUIRES: as many schedules as the first has ranks.
+[[nodiscard]] Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
+                                    const MicroBatchSource& source,
+                                    const RunOptions& options);
+
+/// Vocabulary of the model that a schedule trains; absent where it has neither embedding nor loss.
+[[nodiscard]] std::optional<std::int64_t> vocabulary_of(const Schedule& schedule);
+
+}  // namespace stagewright
