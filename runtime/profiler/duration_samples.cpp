@@ -1,0 +1,23 @@
+#include "runtime/profiler/duration_samples.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/check.h"
+
+namespace stagewright {
+
+MeasuredTime summarize(std::vector<Duration> samples) {
+  SW_CHECK(!samples.empty(), "at least one sample");
+  std::ranges::sort(samples);
+  // Linear between the two nearest ranks, in quarters.
+  const auto quartile = [&samples](std::int64_t quarters) {
+    const std::int64_t place = quarters * static_cast<std::int64_t>(samples.size() - 1);
+    const auto below = static_cast<std::size_t>(place / 4);
+    const Duration step = samples[std::min(below + 1, samples.size() - 1)] - samples[below];
+    return samples[below] + step * (place % 4) / 4;
+  };
+  return {quartile(2), (quartile(3) - quartile(1)) / 2, static_cast<std::int32_t>(samples.size())};
+}
+
+}  // namespace stagewright

@@ -1,0 +1,172 @@
+#include "runtime/profiler/profiler.h"
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "core/base/version.h"
+#include "runtime/compute/kernels/random.h"
+#include "runtime/compute/library_versions.h"
+#include "runtime/profiler/link_benchmark.h"
+#include "runtime/profiler/segment_samples.h"
+#include "runtime/trainer/trainer.h"
+
+namespace stagewright {
+
+namespace {
+
+/// Tokens drawn at random: what is timed does not depend on them.
+class RandomTokens final : public MicroBatchSource {
+ public:
+  RandomTokens(std::int64_t vocabulary, std::uint64_t seed)
+      : vocabulary_(static_cast<std::uint32_t>(vocabulary)), seed_(seed) {}
+
+  void tokens(const Place& place, std::span<std::int32_t> out) const override {
+    draw(place, 0, out);
+  }
+  void targets(const Place& place, std::span<std::int32_t> out) const override {
+    draw(place, 1, out);
+  }
+
+ private:
+  void draw(const Place& place, std::size_t shift, std::span<std::int32_t> out) const {
+    const auto stream = static_cast<std::uint64_t>(place.replica) << 32U |
+                        static_cast<std::uint64_t>(place.micro_batch.value());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const kernels::PhiloxWords words = kernels::philox(i + shift, stream, seed_);
+      out[i] = static_cast<std::int32_t>(words.word[0] % vocabulary_);
+    }
+  }
+
+  std::uint32_t vocabulary_;
+  std::uint64_t seed_;
+};
+
+void report(const ProfileOptions& options, std::string what, double done) {
+  if (options.on_progress) {
+    options.on_progress({std::move(what), done});
+  }
+}
+
+[[nodiscard]] std::vector<std::int32_t> group_sizes(std::span<const Schedule> schedules) {
+  std::set<std::int32_t> sizes;
+  for (const Schedule& schedule : schedules) {
+    for (const Group& group : schedule.groups) {
+      if (group.members.size() > 1) {
+        sizes.insert(static_cast<std::int32_t>(group.members.size()));
+      }
+    }
+    if (schedule.ranks.size() > 1) {
+      sizes.insert(2);  // sends
+    }
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+[[nodiscard]] std::vector<Bytes> usual_sizes() {
+  std::vector<Bytes> sizes;
+  constexpr std::int64_t kSmallest = 256;
+  constexpr std::int64_t kLargest = std::int64_t{16} << 20;
+  for (std::int64_t size = kSmallest; size <= kLargest; size *= 4) {
+    sizes.emplace_back(size);
+  }
+  return sizes;
+}
+
+[[nodiscard]] std::map<std::string, std::string> provenance() {
+  std::map<std::string, std::string> made_by = library_versions();
+  made_by["program"] = "stagewright " + std::string(version());
+  made_by["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  return made_by;
+}
+
+/// Trains by one schedule and gathers its times.
+[[nodiscard]] Result<void> measure(const Schedule& schedule,
+                                   const ProfileOptions& options,
+                                   SegmentSamples& samples) {
+  const std::optional<std::int64_t> vocabulary = vocabulary_of(schedule);
+  if (!vocabulary) {
+    return fail(ErrorCode::kUnsupported,
+                "the schedule has neither an embedding nor a loss to give data to",
+                schedule.model_name);
+  }
+  RunOptions run_options;
+  run_options.steps = options.warm_up + options.steps;
+  run_options.first_traced_step = options.warm_up;
+  run_options.seed = options.seed;
+  run_options.timeout = options.timeout;
+  run_options.stop = options.stop;
+  const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
+  const auto ran = run(schedule_of_rank, RandomTokens(*vocabulary, options.seed), run_options);
+  if (!ran) {
+    return tl::unexpected(ran.error());
+  }
+  if (ran->stopped) {
+    return fail(ErrorCode::kBackendFailed, "the measurement was stopped", schedule.model_name);
+  }
+  samples.add(schedule, ran->trace, options.warm_up);
+  return {};
+}
+
+}  // namespace
+
+Result<Profile> measure_segments(std::span<const Schedule> schedules,
+                                 const ProfileOptions& options) {
+  if (schedules.empty()) {
+    return fail(ErrorCode::kInvalidInput, "there is no schedule to measure", "profile");
+  }
+  if (options.steps < 1 || options.warm_up < 0) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{} steps after {} to warm up; measure at least one step",
+                            options.steps,
+                            options.warm_up),
+                "profile");
+  }
+  SegmentSamples samples;
+  Profile result;
+  result.device = options.device;
+  result.made_by = provenance();
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    const Schedule& schedule = schedules[i];
+    report(options,
+           fmt::format("schedule {} of {}: {}, {} ranks",
+                       i + 1,
+                       schedules.size(),
+                       schedule.schedule_name,
+                       schedule.ranks.size()),
+           static_cast<double>(i) / static_cast<double>(schedules.size()));
+    if (auto good = measure(schedule, options, samples); !good) {
+      return pass_on(std::move(good));
+    }
+    result.concurrent_ranks =
+        std::max(result.concurrent_ranks, static_cast<std::int32_t>(schedule.ranks.size()));
+  }
+  result.operations = samples.operations();
+  result.segments = samples.segments();
+  return result;
+}
+
+Result<Profile> profile(std::span<const Schedule> schedules, const ProfileOptions& options) {
+  auto result = measure_segments(schedules, options);
+  if (!result || !options.links) {
+    return result;
+  }
+  report(options, "links", 1.0);
+  LinkBenchmarkOptions link_options;
+  link_options.ranks = group_sizes(schedules);
+  link_options.sizes = options.message_sizes.empty() ? usual_sizes() : options.message_sizes;
+  link_options.repeats = options.link_repeats;
+  link_options.stop = options.stop;
+  auto links = measure_links(link_options);
+  if (!links) {
+    return pass_on(std::move(links));
+  }
+  result->links = std::move(*links);
+  return result;
+}
+
+}  // namespace stagewright
