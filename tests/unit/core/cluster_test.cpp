@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stagewright {
@@ -102,6 +103,15 @@ TEST(Cluster, NodesMayDifferAndLinksMayBeOverridden) {
             (LinkSpec{"roce", 25_GBps, Duration(5'000'000), 1.0, 2}));
   EXPECT_EQ(cluster->intra_link(NodeId(1)).name, "nvlink3");
   EXPECT_EQ(*parse_cluster(data(), to_json_text(*cluster), "again.json"), *cluster);
+}
+
+TEST(Cluster, TheExampleInTheDocsIsRead) {
+  const std::string page = *read_file(source_folder() / "docs" / "adding_hardware.md");
+  const std::size_t begin = page.find("```json\n") + 8;
+  const auto cluster =
+      parse_cluster(data(), page.substr(begin, page.find("```", begin) - begin), "d");
+  ASSERT_TRUE(cluster.has_value()) << cluster.error().to_string();
+  EXPECT_EQ(cluster->device_count(), 4 * 8 + 4);
 }
 
 TEST(Cluster, AFileIsReadByItsPath) {

@@ -99,6 +99,16 @@ TEST(ModelFile, TheDemoModelsAreSmall) {
   EXPECT_LT(parameter_count(*llama), 1'000'000);
 }
 
+TEST(ModelFile, TheExampleInTheDocsIsTheDemoModel) {
+  const std::string page = *read_file(source_folder() / "docs" / "adding_a_model.md");
+  const std::size_t begin = page.find("```json\n") + 8;
+  const auto shown = parse_model_file(page.substr(begin, page.find("```", begin) - begin), "d");
+  ASSERT_TRUE(shown.has_value()) << shown.error().to_string();
+  const auto demo =
+      find_model(data(), (source_folder() / "examples/models/gpt-demo.json").string());
+  EXPECT_EQ(*shown, *demo);
+}
+
 TEST(ModelFile, TheFamilyGivesWhatIsLeftOut) {
   const auto gpt = parse_model_file(
       R"({"name": "g", "family": "gpt2", "layers": 1, "hidden": 8, "heads": 2, "vocabulary": 10,
