@@ -11,7 +11,7 @@
 
 namespace stagewright {
 
-/// What a rank's operations depend on beside themselves, for their price.
+/// What the prices of a rank's operations depend on beside the operations.
 struct RankPlace {
   const DeviceType* device = nullptr;
   std::vector<GroupGeometry> groups;     ///< by GroupSlot
@@ -35,9 +35,8 @@ struct PhasePrice {
   std::vector<PricedOperation> ops;  ///< those the phase includes, in order
   /// Idle time of the compute stream before `compute`, waiting for a collective, by kind of group.
   std::map<std::string, Duration> exposed;
-  /// What measured segments took beyond their operations' own measured times (may be negative).
-  /// Counted where all operations of the segment were measured, too; spread over them in
-  /// proportion.
+  /// What measured segments took beyond their operations one by one (may be negative).  Counted
+  /// where all operations of the segment were measured, too.
   Duration glue{};
   std::map<PriceSource, Duration> by_source;  ///< sum of the operations' durations
   Flops flops{};
@@ -45,16 +44,23 @@ struct PhasePrice {
   friend bool operator==(const PhasePrice&, const PhasePrice&) = default;
 };
 
-/// Durations of the selected operations, one each, in order, before any waiting.  The longest
-/// measured segment wins: the whole selection, else each layer's contiguous run, else each run
-/// between collectives, else the single operation.
-[[nodiscard]] std::vector<PricedOperation> price_operations(const ActionOperations& selection,
-                                                            const RankPlace& place,
-                                                            const CostModel& cost,
-                                                            Duration* glue = nullptr);
+/// Durations of a selection of operations, before any waiting.
+struct PricedOperations {
+  std::vector<PricedOperation> ops;  ///< one each, in order; all start at zero
+  Duration glue{};                   ///< as in PhasePrice
+  friend bool operator==(const PricedOperations&, const PricedOperations&) = default;
+};
 
-/// Runs the phase by the rules of operation.h on idle streams.  REQUIRES: every collective's group
-/// slot lies in `place`.
+/// The longest measured segment wins: the whole selection, else each layer's contiguous run, else
+/// each run between collectives, else the single operation.  A segment's time is spread over its
+/// operations in proportion to their own prices.
+/// REQUIRES: every collective's group slot lies in `place`.
+[[nodiscard]] PricedOperations price_operations(const RankProgram& program,
+                                                const ActionOperations& selection,
+                                                const RankPlace& place,
+                                                const CostModel& cost);
+
+/// Runs the phase by the rules of operation.h on idle streams.  REQUIRES: as price_operations.
 [[nodiscard]] PhasePrice price_phase(const RankProgram& program,
                                      const ActionOperations& selection,
                                      const RankPlace& place,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/base/result.h"
@@ -17,6 +18,12 @@ struct ScheduleGeometry {
   std::vector<std::int32_t> of_group;               ///< by GroupId, into `distinct`
   std::vector<std::vector<std::int32_t>> of_peers;  ///< by RankId and PeerSlot, into `distinct`
 };
+
+/// Geometry of a group that has so many members on each node; where links differ, the slowest
+/// count. REQUIRES: at least one node.
+[[nodiscard]] GroupGeometry geometry_of(const Cluster& cluster,
+                                        const std::map<NodeId, std::int32_t>& members_by_node,
+                                        std::int32_t groups_per_node);
 
 /// Groups of one kind are active at once, and so are the transfers of all ranks on a node that run
 /// the same program over the same peer slot.

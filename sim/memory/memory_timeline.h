@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <vector>
 
 #include "core/base/units.h"
@@ -17,14 +16,7 @@ using LiveBytes = std::array<Bytes, kTensorClassCount>;
 
 /// Memory of a rank program over its issue order.
 struct MemoryTimeline {
-  /// One change: what is live from this operation on, until the next change.
-  struct Change {
-    ProgramPoint at;
-    LiveBytes live{};
-    friend bool operator==(const Change&, const Change&) = default;
-  };
-  std::vector<Change> changes;       ///< ascending; a point stands once, at its highest
-  std::vector<LiveBytes> by_action;  ///< the moment of each action with the largest total
+  std::vector<LiveBytes> by_action;  ///< at the moment of each action with the largest total
   MemoryPeaks peaks;                 ///< equal to memory_peaks(program, lifetimes(program))
   friend bool operator==(const MemoryTimeline&, const MemoryTimeline&) = default;
 };

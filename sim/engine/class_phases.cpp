@@ -1,0 +1,100 @@
+#include "sim/engine/class_phases.h"
+
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "core/schedule/touches.h"
+
+namespace stagewright {
+namespace {
+
+bool exists_for_its_collectives(ActionKind kind) {
+  return kind == ActionKind::kReduceGradients || kind == ActionKind::kGatherParameters ||
+         kind == ActionKind::kOptimizerStep;
+}
+
+std::vector<TensorId> arriving_tensors(const RankProgram& program, const Action& action) {
+  std::optional<TensorId> tensor;
+  if (action.kind == ActionKind::kForward) {
+    tensor = program.stage(action.stage).input;
+  } else if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardInput) {
+    tensor = program.stage(action.stage).output_gradient;
+  }
+  return tensor ? std::vector{*tensor} : std::vector<TensorId>{};
+}
+
+class PhaseMaker {
+ public:
+  PhaseMaker(const RankProgram& program, std::vector<bool> meets, const CostModel& cost)
+      : program_(program), meets_(std::move(meets)), cost_(cost) {}
+
+  void run(ClassPhases& result) {
+    result.phases.emplace_back();
+    result.tracked.assign(program_.tensors.size(), false);
+    std::map<std::tuple<ActionKind, StageId, BucketId>, std::int32_t> known;
+    for (const Action& action : program_.actions) {
+      for (const TensorId tensor : moved_tensors(program_, action)) {
+        result.tracked[memory_owner(program_, tensor).index()] = true;
+      }
+      if (operations_of(program_, action).ops.empty()) {
+        result.phase_of_action.push_back(0);
+        continue;
+      }
+      const auto [found, is_new] =
+          known.try_emplace({action.kind, action.stage, action.bucket},
+                            static_cast<std::int32_t>(result.phases.size()));
+      if (is_new) {
+        result.phases.push_back(make(action, result));
+      }
+      result.phase_of_action.push_back(found->second);
+    }
+    for (PhasePieces& phase : result.phases) {
+      for (Piece& piece : phase.pieces) {
+        keep_marked(piece, result.tracked);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] PhasePieces make(const Action& action, ClassPhases& result) const {
+    const ActionOperations selection = operations_of(program_, action);
+    const PieceCuts cuts{.every_collective = exists_for_its_collectives(action.kind),
+                         .meets = meets_,
+                         .arriving = arriving_tensors(program_, action)};
+    const PricedOperations priced = price_operations(program_, selection, result.place, cost_);
+    PhasePieces phase = cut_into_pieces(program_, selection, priced, cuts, result.place);
+    for (const Piece& piece : phase.pieces) {
+      mark_exposed_tensors(program_, selection, piece, result.tracked);
+    }
+    return phase;
+  }
+
+  const RankProgram& program_;
+  std::vector<bool> meets_;
+  const CostModel& cost_;
+};
+
+}  // namespace
+
+ClassPhases make_class_phases(const Schedule& schedule,
+                              const Cluster& cluster,
+                              const ScheduleGeometry& geometry,
+                              const RankClasses& classes,
+                              RankId rank,
+                              const CostModel& cost) {
+  const RankBinding& binding = schedule.ranks[rank.index()];
+  ClassPhases result;
+  result.place.device = &cluster.type_of(binding.device);
+  std::vector<bool> meets;
+  for (const GroupId group : binding.groups) {
+    const auto distinct = static_cast<std::size_t>(geometry.of_group[group.index()]);
+    result.place.groups.push_back(geometry.distinct[distinct]);
+    result.place.group_kinds.push_back(schedule.groups[group.index()].kind);
+    meets.push_back(!classes.in_step[group.index()]);
+  }
+  PhaseMaker(schedule.programs[binding.program.index()], std::move(meets), cost).run(result);
+  return result;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,102 @@
+#include "sim/engine/rank_activity.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "sim/analysis/summary.h"
+
+namespace stagewright {
+namespace {
+
+class Accountant {
+ public:
+  Accountant(const StepGraph& step, const StepTimes& times, const ClassWork& work)
+      : step_(step), times_(times), work_(work) {}
+
+  [[nodiscard]] RankActivity run() && {
+    for (std::size_t action = 0; action < work_.actions.size(); ++action) {
+      const std::span<const NodeIndex> nodes = work_.nodes(action);
+      for (std::size_t p = 0; p < nodes.size(); ++p) {
+        if (work_.pieces(action)[p].compute_begin) {
+          add(nodes[p], work_.pieces(action)[p]);
+        }
+      }
+    }
+    return std::move(activity_);
+  }
+
+ private:
+  void add(NodeIndex node, const Piece& piece) {
+    const Duration start = times_.start[static_cast<std::size_t>(node)];
+    const Duration begin = start + *piece.compute_begin;
+    activity_.busy += piece.duration - *piece.compute_begin;
+    for (const CollectiveWait& wait : piece.waits) {
+      activity_.exposed[wait.kind] += wait.time;
+    }
+    if (piece.leading) {
+      const Duration shown = std::min(piece.leading->time, begin - free_);
+      if (shown > Duration{}) {
+        activity_.exposed[piece.leading->kind] += shown;
+      }
+    }
+    if (start > free_) {
+      add_wait(node, start);
+    }
+    free_ = start + piece.duration;
+  }
+
+  /// The stream was idle from free_ to `start`, the end of whatever the node waited for.
+  void add_wait(NodeIndex node, Duration start) {
+    const TimingGraph& graph = step_.graph;
+    const auto i = static_cast<std::size_t>(node);
+    for (auto e = graph.edge_begin[i]; e < graph.edge_begin[i + 1]; ++e) {
+      const auto edge = static_cast<std::size_t>(e);
+      const auto from = static_cast<std::size_t>(graph.from[edge]);
+      const Duration end = times_.start[from] + step_.durations[from];
+      if (graph.kind[edge] != EdgeKind::kData || end + graph.lag[edge] != start) {
+        continue;
+      }
+      if (const auto kind = communication(step_.nodes[from])) {
+        const Duration shown = std::min(end, start) - std::max(free_, times_.start[from]);
+        if (shown > Duration{}) {
+          activity_.exposed[*kind] += shown;
+        }
+        return;
+      }
+    }
+  }
+
+  /// The kind of communication that a node is, if it is one.
+  [[nodiscard]] std::optional<std::string> communication(const StepNode& node) const {
+    if (node.kind == StepNode::Kind::kTransfer) {
+      return kPipelineTransfers;
+    }
+    if (node.kind == StepNode::Kind::kGate) {
+      return std::nullopt;
+    }
+    const ClassWork& work = step_.classes[static_cast<std::size_t>(node.rank_class)];
+    const auto action = static_cast<std::size_t>(node.action);
+    const Piece& piece = work.pieces(action)[static_cast<std::size_t>(node.piece)];
+    if (piece.compute_begin) {
+      return std::nullopt;
+    }
+    const ActionOperations selection = operations_of(*work.program, work.program->actions[action]);
+    const auto group = selection.ops[static_cast<std::size_t>(piece.ops.front().op)].group;
+    return group ? std::optional(work.phases.place.group_kinds[group->index()]) : std::nullopt;
+  }
+
+  const StepGraph& step_;
+  const StepTimes& times_;
+  const ClassWork& work_;
+  Duration free_{};
+  RankActivity activity_;
+};
+
+}  // namespace
+
+RankActivity rank_activity(const StepGraph& step, const StepTimes& times, const ClassWork& work) {
+  return Accountant(step, times, work).run();
+}
+
+}  // namespace stagewright
