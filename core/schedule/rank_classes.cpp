@@ -24,7 +24,8 @@ class Numbering {
 
 class Refinement {
  public:
-  explicit Refinement(const Schedule& schedule) : schedule_(schedule) {
+  Refinement(const Schedule& schedule, const RankLabels& labels)
+      : schedule_(schedule), labels_(labels) {
     for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
       back_slots_.push_back(back_slots(RankId(r)));
     }
@@ -39,8 +40,9 @@ class Refinement {
 
   RankClasses run() {
     Numbering start;
-    for (const RankBinding& binding : schedule_.ranks) {
-      classes_.push_back(start.number({binding.program.value()}));
+    for (std::size_t r = 0; r < schedule_.ranks.size(); ++r) {
+      const std::int64_t label = labels_.ranks.empty() ? 0 : labels_.ranks[r];
+      classes_.push_back(start.number({schedule_.ranks[r].program.value(), label}));
     }
     for (std::size_t before = 0, now = start.size(); before != now;) {
       before = now;
@@ -64,13 +66,13 @@ class Refinement {
   Numbering number_groups() {
     Numbering numbering;
     group_kinds_.clear();
-    for (const auto& members : members_) {
+    for (std::size_t g = 0; g < members_.size(); ++g) {
       std::vector<std::pair<std::size_t, std::size_t>> seen;
-      for (const auto& [rank, slot] : members) {
+      for (const auto& [rank, slot] : members_[g]) {
         seen.emplace_back(classes_[rank], slot);
       }
       std::ranges::sort(seen);
-      Signature signature;
+      Signature signature{labels_.groups.empty() ? 0 : labels_.groups[g]};
       for (const auto& [rank_class, slot] : seen) {
         signature.push_back(static_cast<std::int64_t>(rank_class));
         signature.push_back(static_cast<std::int64_t>(slot));
@@ -126,7 +128,7 @@ class Refinement {
     }
     found.members.resize(groups.size());
     for (const auto& [signature, kind] : groups.all()) {
-      for (std::size_t i = 0; i < signature.size(); i += 2) {
+      for (std::size_t i = 1; i < signature.size(); i += 2) {  // behind the label
         const std::pair member(static_cast<std::size_t>(signature[i]),
                                GroupSlot(static_cast<std::size_t>(signature[i + 1])));
         if (found.members[kind].empty() || found.members[kind].back() != member) {
@@ -138,6 +140,7 @@ class Refinement {
   }
 
   const Schedule& schedule_;
+  const RankLabels& labels_;
   std::vector<std::vector<std::int64_t>> back_slots_;                      ///< -1: none
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> members_;  ///< (rank, slot)
   std::vector<std::size_t> classes_;                                       ///< by rank
@@ -146,8 +149,8 @@ class Refinement {
 
 }  // namespace
 
-RankClasses classify_ranks(const Schedule& schedule) {
-  return Refinement(schedule).run();
+RankClasses classify_ranks(const Schedule& schedule, const RankLabels& labels) {
+  return Refinement(schedule, labels).run();
 }
 
 }  // namespace stagewright

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,13 @@ struct RankClasses {
   std::vector<std::vector<std::pair<std::size_t, GroupSlot>>> members;
 };
 
-[[nodiscard]] RankClasses classify_ranks(const Schedule& schedule);
+/// What else tells ranks and groups apart, beside the schedule: unlike numbers never share a class
+/// or kind.  Empty: nothing.
+struct RankLabels {
+  std::vector<std::int64_t> ranks;   ///< by RankId
+  std::vector<std::int64_t> groups;  ///< by GroupId
+};
+
+[[nodiscard]] RankClasses classify_ranks(const Schedule& schedule, const RankLabels& labels = {});
 
 }  // namespace stagewright

@@ -45,6 +45,9 @@ struct Summary {
   friend bool operator==(const Summary&, const Summary&) = default;
 };
 
+/// Share of a step in which a rank is not busy; zero for an empty step.
+[[nodiscard]] double bubble_share(Duration busy, Duration step_time);
+
 /// What a trace does not know, for its summary.
 struct SummaryContext {
   std::optional<Flops> model_flops;    ///< of one step over all ranks (core/model: model_flops)

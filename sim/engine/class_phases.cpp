@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/schedule/touches.h"
+#include "sim/engine/like_ranks.h"
 
 namespace stagewright {
 namespace {
@@ -14,14 +15,24 @@ bool exists_for_its_collectives(ActionKind kind) {
          kind == ActionKind::kOptimizerStep;
 }
 
+/// What other ranks have a part in: messages and reduced gradients.
 std::vector<TensorId> arriving_tensors(const RankProgram& program, const Action& action) {
-  std::optional<TensorId> tensor;
+  std::vector<TensorId> tensors;
+  const auto add = [&tensors](const std::optional<TensorId>& tensor) {
+    if (tensor) {
+      tensors.push_back(*tensor);
+    }
+  };
   if (action.kind == ActionKind::kForward) {
-    tensor = program.stage(action.stage).input;
+    add(program.stage(action.stage).input);
   } else if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardInput) {
-    tensor = program.stage(action.stage).output_gradient;
+    add(program.stage(action.stage).output_gradient);
+  } else if (action.kind == ActionKind::kOptimizerStep) {
+    for (const GradientBucket& bucket : program.buckets) {
+      add(bucket.storage);
+    }
   }
-  return tensor ? std::vector{*tensor} : std::vector<TensorId>{};
+  return tensors;
 }
 
 class PhaseMaker {
@@ -81,17 +92,18 @@ ClassPhases make_class_phases(const Schedule& schedule,
                               const Cluster& cluster,
                               const ScheduleGeometry& geometry,
                               const RankClasses& classes,
-                              RankId rank,
+                              std::size_t rank_class,
                               const CostModel& cost) {
-  const RankBinding& binding = schedule.ranks[rank.index()];
+  const RankBinding& binding = schedule.ranks[classes.lowest[rank_class].index()];
   ClassPhases result;
   result.place.device = &cluster.type_of(binding.device);
   std::vector<bool> meets;
-  for (const GroupId group : binding.groups) {
+  for (std::size_t slot = 0; slot < binding.groups.size(); ++slot) {
+    const GroupId group = binding.groups[slot];
     const auto distinct = static_cast<std::size_t>(geometry.of_group[group.index()]);
     result.place.groups.push_back(geometry.distinct[distinct]);
     result.place.group_kinds.push_back(schedule.groups[group.index()].kind);
-    meets.push_back(!classes.in_step[group.index()]);
+    meets.push_back(!in_step(classes, rank_class, GroupSlot(slot)));
   }
   PhaseMaker(schedule.programs[binding.program.index()], std::move(meets), cost).run(result);
   return result;

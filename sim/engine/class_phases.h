@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/schedule/rank_classes.h"
 #include "core/schedule/schedule.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/schedule_geometry.h"
 #include "sim/engine/phase_pieces.h"
-#include "sim/engine/rank_classes.h"
 
 namespace stagewright {
 
-/// Everything that a rank's actions run, priced and cut, once per distinct (kind, stage or bucket).
+/// Everything that the actions of a class of ranks run, priced and cut, once per distinct (kind,
+/// stage or bucket).
 struct ClassPhases {
   RankPlace place;
   std::vector<PhasePieces> phases;
@@ -31,7 +32,7 @@ struct ClassPhases {
                                             const Cluster& cluster,
                                             const ScheduleGeometry& geometry,
                                             const RankClasses& classes,
-                                            RankId rank,
+                                            std::size_t rank_class,
                                             const CostModel& cost);
 
 }  // namespace stagewright

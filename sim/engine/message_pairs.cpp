@@ -1,8 +1,6 @@
 #include "sim/engine/message_pairs.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +9,8 @@
 
 namespace stagewright {
 namespace {
+
+using Paired = std::vector<std::optional<PairedReceive>>;
 
 class Pairing {
  public:
@@ -21,33 +21,13 @@ class Pairing {
     }
   }
 
-  [[nodiscard]] Result<std::vector<std::optional<PairedReceive>>> of_rank(RankId sender) const {
-    const RankBinding& binding = schedule_.ranks[sender.index()];
-    const RankProgram& program = schedule_.programs[binding.program.index()];
-    std::vector<std::optional<PairedReceive>> paired(program.actions.size());
-    const std::vector<PeerTraffic>& traffic = traffic_[binding.program.index()];
-    for (std::size_t slot = 0; slot < traffic.size(); ++slot) {
+  [[nodiscard]] Result<Paired> of_class(std::size_t rank_class) const {
+    const ProgramId program = program_of(rank_class);
+    Paired paired(schedule_.programs[program.index()].actions.size());
+    for (std::size_t slot = 0; slot < traffic_[program.index()].size(); ++slot) {
       for (std::size_t kind = 0; kind < kMessageKindCount; ++kind) {
-        const std::vector<std::int32_t>& sends = traffic[slot].sends[kind];
-        const RankId receiver = binding.peers[slot];
-        const PeerTraffic& other_side = traffic_of(receiver, sender);
-        if (traffic[slot].receives[kind].size() != other_side.sends[kind].size()) {
-          return fail(ErrorCode::kInvalidInput,
-                      fmt::format("it receives {} messages of a kind from rank {}, which sends {}",
-                                  traffic[slot].receives[kind].size(),
-                                  receiver.value(),
-                                  other_side.sends[kind].size()),
-                      fmt::format("rank {}", sender.value()));
-        }
-        const std::vector<std::int32_t>& receives = other_side.receives[kind];
-        for (std::size_t k = 0; k < sends.size(); ++k) {
-          if (k >= receives.size() || !same_message(sender, sends[k], receiver, receives[k])) {
-            return fail(ErrorCode::kInvalidInput,
-                        fmt::format("rank {} does not receive what it sends", receiver.value()),
-                        place(sender, sends[k]));
-          }
-          paired[static_cast<std::size_t>(sends[k])] =
-              PairedReceive{classes_.of_rank[receiver.index()], receives[k]};
+        if (auto done = pair(rank_class, slot, kind, paired); !done) {
+          return pass_on(std::move(done));
         }
       }
     }
@@ -55,34 +35,58 @@ class Pairing {
   }
 
  private:
-  [[nodiscard]] const Action& action(RankId rank, std::int32_t index) const {
-    const ProgramId program = schedule_.ranks[rank.index()].program;
-    return schedule_.programs[program.index()].actions[static_cast<std::size_t>(index)];
+  [[nodiscard]] ProgramId program_of(std::size_t rank_class) const {
+    return schedule_.ranks[classes_.lowest[rank_class].index()].program;
   }
 
-  [[nodiscard]] std::string place(RankId rank, std::int32_t index) const {
-    return fmt::format(
-        "rank {}, action {} ({})", rank.value(), index, to_string(action(rank, index)));
+  [[nodiscard]] const Action& action(std::size_t rank_class, std::int32_t index) const {
+    return schedule_.programs[program_of(rank_class).index()]
+        .actions[static_cast<std::size_t>(index)];
   }
 
-  /// What `rank` sends to and receives from `peer`.
-  [[nodiscard]] const PeerTraffic& traffic_of(RankId rank, RankId peer) const {
+  /// The same channels as the other side sees them.
+  [[nodiscard]] const PeerTraffic& other_side(const RankClasses::Peer& peer) const {
     static const PeerTraffic kNone;
-    const RankBinding& binding = schedule_.ranks[rank.index()];
-    const auto slot =
-        static_cast<std::size_t>(std::ranges::find(binding.peers, peer) - binding.peers.begin());
-    const std::vector<PeerTraffic>& traffic = traffic_[binding.program.index()];
-    return slot < traffic.size() ? traffic[slot] : kNone;
+    const std::vector<PeerTraffic>& traffic = traffic_[program_of(peer.rank_class).index()];
+    return peer.back && peer.back->index() < traffic.size() ? traffic[peer.back->index()] : kNone;
   }
 
-  [[nodiscard]] bool same_message(RankId sender,
-                                  std::int32_t send,
-                                  RankId receiver,
-                                  std::int32_t receive) const {
-    const Action& sent = action(sender, send);
-    const Action& received = action(receiver, receive);
+  [[nodiscard]] Result<void> pair(std::size_t rank_class,
+                                  std::size_t slot,
+                                  std::size_t kind,
+                                  Paired& paired) const {
+    const PeerTraffic& own = traffic_[program_of(rank_class).index()][slot];
+    const RankClasses::Peer& peer = classes_.peers[rank_class][slot];
+    const std::vector<std::int32_t>& sends = own.sends[kind];
+    const std::vector<std::int32_t>& receives = other_side(peer).receives[kind];
+    for (std::size_t k = 0; k < sends.size(); ++k) {
+      if (k >= receives.size() ||
+          !same_message(action(rank_class, sends[k]), action(peer.rank_class, receives[k]))) {
+        return fail(ErrorCode::kInvalidInput,
+                    "the rank that it sends to does not receive this message",
+                    place(rank_class, sends[k]));
+      }
+      paired[static_cast<std::size_t>(sends[k])] = PairedReceive{peer.rank_class, receives[k]};
+    }
+    const std::vector<std::int32_t>& own_receives = own.receives[kind];
+    if (own_receives.size() > other_side(peer).sends[kind].size()) {
+      return fail(ErrorCode::kInvalidInput,
+                  "nobody sends this message",
+                  place(rank_class, own_receives[other_side(peer).sends[kind].size()]));
+    }
+    return {};
+  }
+
+  [[nodiscard]] static bool same_message(const Action& sent, const Action& received) {
     return message_border(sent) == message_border(received) &&
            sent.micro_batch == received.micro_batch;
+  }
+
+  [[nodiscard]] std::string place(std::size_t rank_class, std::int32_t index) const {
+    return fmt::format("rank {}, action {} ({})",
+                       classes_.lowest[rank_class].value(),
+                       index,
+                       to_string(action(rank_class, index)));
   }
 
   const Schedule& schedule_;
@@ -92,12 +96,11 @@ class Pairing {
 
 }  // namespace
 
-Result<std::vector<std::vector<std::optional<PairedReceive>>>> pair_messages(
-    const Schedule& schedule, const RankClasses& classes) {
+Result<std::vector<Paired>> pair_messages(const Schedule& schedule, const RankClasses& classes) {
   const Pairing pairing(schedule, classes);
-  std::vector<std::vector<std::optional<PairedReceive>>> pairs;
-  for (const RankClasses::Class& one : classes.classes) {
-    auto paired = pairing.of_rank(one.first);
+  std::vector<Paired> pairs;
+  for (std::size_t c = 0; c < classes.lowest.size(); ++c) {
+    auto paired = pairing.of_class(c);
     if (!paired) {
       return pass_on(std::move(paired));
     }

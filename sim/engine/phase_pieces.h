@@ -71,7 +71,7 @@ struct PieceCuts {
   bool every_collective = false;
   /// Otherwise those over the groups whose members may arrive at different times; by GroupSlot.
   std::vector<bool> meets;
-  /// Border tensors that arrive from elsewhere: who reads one first begins a piece.
+  /// Tensors that other ranks have a part in: who reads one first begins a piece.
   std::vector<TensorId> arriving;
 };
 

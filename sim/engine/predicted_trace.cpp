@@ -227,9 +227,9 @@ Trace predicted_trace(const Schedule& schedule,
   for (const ClassWork& work : step.classes) {
     of_class.emplace_back(schedule, step, times, work, options.trace).run();
   }
-  for (std::size_t rank = 0; rank < classes.of_rank.size(); ++rank) {
-    const auto c = static_cast<std::size_t>(classes.of_rank[rank]);
-    if (options.trace_all_ranks || classes.classes[c].first == RankId(rank)) {
+  for (std::size_t rank = 0; rank < classes.class_of_rank.size(); ++rank) {
+    const std::size_t c = classes.class_of_rank[rank];
+    if (options.trace_all_ranks || classes.lowest[c] == RankId(rank)) {
       append(of_class[c], RankId(rank), trace);
     }
   }

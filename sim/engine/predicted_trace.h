@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/schedule/rank_classes.h"
 #include "core/trace/trace.h"
-#include "sim/engine/rank_classes.h"
 #include "sim/engine/static_pass.h"
 #include "sim/engine/step_graph.h"
 

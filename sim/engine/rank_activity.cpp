@@ -46,25 +46,40 @@ class Accountant {
     free_ = start + piece.duration;
   }
 
-  /// The stream was idle from free_ to `start`, the end of whatever the node waited for.
+  /// The stream was idle from free_ to `start`.  Follows the communication that kept it waiting,
+  /// and what that one queued behind.
   void add_wait(NodeIndex node, Duration start) {
+    while (start > free_) {
+      const auto from = binding_communication(node, start);
+      if (!from) {
+        return;
+      }
+      const auto i = static_cast<std::size_t>(*from);
+      const Duration end = std::min(times_.start[i] + step_.durations[i], start);
+      const Duration shown = end - std::max(free_, times_.start[i]);
+      if (shown > Duration{}) {
+        activity_.exposed[*communication(step_.nodes[i])] += shown;
+      }
+      node = *from;
+      start = times_.start[i];
+    }
+  }
+
+  /// Which communication's end let the node start when it did, if it was one.
+  [[nodiscard]] std::optional<NodeIndex> binding_communication(NodeIndex node,
+                                                               Duration start) const {
     const TimingGraph& graph = step_.graph;
     const auto i = static_cast<std::size_t>(node);
     for (auto e = graph.edge_begin[i]; e < graph.edge_begin[i + 1]; ++e) {
       const auto edge = static_cast<std::size_t>(e);
-      const auto from = static_cast<std::size_t>(graph.from[edge]);
-      const Duration end = times_.start[from] + step_.durations[from];
-      if (graph.kind[edge] != EdgeKind::kData || end + graph.lag[edge] != start) {
-        continue;
-      }
-      if (const auto kind = communication(step_.nodes[from])) {
-        const Duration shown = std::min(end, start) - std::max(free_, times_.start[from]);
-        if (shown > Duration{}) {
-          activity_.exposed[*kind] += shown;
-        }
-        return;
+      const NodeIndex from = graph.from[edge];
+      const auto f = static_cast<std::size_t>(from);
+      const Duration end = times_.start[f] + step_.durations[f];
+      if (end + graph.lag[edge] == start && communication(step_.nodes[f])) {
+        return from;
       }
     }
+    return std::nullopt;
   }
 
   /// The kind of communication that a node is, if it is one.
@@ -75,7 +90,7 @@ class Accountant {
     if (node.kind == StepNode::Kind::kGate) {
       return std::nullopt;
     }
-    const ClassWork& work = step_.classes[static_cast<std::size_t>(node.rank_class)];
+    const ClassWork& work = step_.classes[node.rank_class];
     const auto action = static_cast<std::size_t>(node.action);
     const Piece& piece = work.pieces(action)[static_cast<std::size_t>(node.piece)];
     if (piece.compute_begin) {

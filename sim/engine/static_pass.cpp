@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "sim/cost/analytical_compute.h"
+#include "sim/engine/like_ranks.h"
 #include "sim/engine/predicted_trace.h"
 #include "sim/engine/rank_activity.h"
-#include "sim/engine/rank_classes.h"
 #include "sim/engine/step_graph.h"
 #include "sim/memory/memory_timeline.h"
 
@@ -92,9 +92,7 @@ class Summarizer {
     RankActivity activity = rank_activity(step_, times_, work);
     rank.busy = activity.busy;
     rank.exposed = std::move(activity.exposed);
-    if (times_.makespan > Duration{}) {
-      rank.bubble = 1 - to_seconds(rank.busy) / to_seconds(times_.makespan);
-    }
+    rank.bubble = bubble_share(rank.busy, times_.makespan);
     rank.memory = peaks_of(*work.program);
     rank.device_memory = device_memory(rank.memory, *work.phases.place.device);
     rank.fits = fits(rank.memory, *work.phases.place.device);
@@ -149,9 +147,8 @@ Result<Simulation> simulate(const Schedule& schedule,
   if (!geometry) {
     return fail(geometry.error().code, geometry.error().message, geometry.error().where);
   }
-  const RankClasses classes = options.representatives
-                                  ? find_rank_classes(schedule, cluster, *geometry)
-                                  : one_class_per_rank(schedule);
+  const RankClasses classes =
+      options.representatives ? like_ranks(schedule, cluster, *geometry) : unlike_ranks(schedule);
   const auto step = build_step_graph(
       schedule, cluster, *geometry, classes, cost, {.buffered_sends = options.buffered_sends});
   if (!step) {

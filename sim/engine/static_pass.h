@@ -28,7 +28,7 @@ struct SimulationOptions {
   /// The trace holds every rank, not only the first of those alike.
   bool trace_all_ranks = false;
   /// Of one step over all ranks, for the MFU (core/model: model_flops).
-  std::optional<Flops> model_flops;
+  std::optional<Flops> model_flops{};
 };
 
 struct Simulation {

@@ -33,11 +33,12 @@ class StepGraphBuilder {
         options_(options),
         pairs_(std::move(pairs)) {}
 
-  void add_class(const RankClasses::Class& one, ClassPhases phases) {
-    const ProgramId program = schedule_.ranks[one.first.index()].program;
+  void add_class(ClassPhases phases) {
+    const RankId lowest = rank_classes_.lowest[result_.classes.size()];
+    const ProgramId program = schedule_.ranks[lowest.index()].program;
     ClassWork& work = result_.classes.emplace_back();
-    work.rank = one.first;
-    work.ranks = one.ranks;
+    work.rank = lowest;
+    work.ranks = 0;
     work.program = &schedule_.programs[program.index()];
     work.phases = std::move(phases);
     work.actions.resize(work.program->actions.size());
@@ -45,8 +46,11 @@ class StepGraphBuilder {
 
   /// When all classes are there.
   [[nodiscard]] Result<StepGraph> build() && {
+    for (const std::size_t rank_class : rank_classes_.class_of_rank) {
+      ++result_.classes[rank_class].ranks;
+    }
     for (std::size_t c = 0; c < result_.classes.size(); ++c) {
-      connect_class(static_cast<std::int32_t>(c));
+      connect_class(c);
     }
     TimingGraphBuilder::Built built = builder_.build();
     if (!built.cycle.empty()) {
@@ -60,7 +64,7 @@ class StepGraphBuilder {
  private:
   /// What the walk over one class's actions carries along.
   struct Walk {
-    std::int32_t rank_class = 0;
+    std::size_t rank_class = 0;
     ClassWork* work = nullptr;
     RankOrder order;
     std::optional<NodeIndex> gate;
@@ -69,8 +73,8 @@ class StepGraphBuilder {
     std::map<std::pair<PeerSlot, MessageKind>, NodeIndex> last_send;
   };
 
-  void connect_class(std::int32_t rank_class) {
-    ClassWork& work = result_.classes[static_cast<std::size_t>(rank_class)];
+  void connect_class(std::size_t rank_class) {
+    ClassWork& work = result_.classes[rank_class];
     Walk walk{.rank_class = rank_class,
               .work = &work,
               .order = RankOrder(*work.program, work.phases.tracked, builder_),
@@ -122,8 +126,8 @@ class StepGraphBuilder {
 
   /// The node of a collective that several classes take part in, the same for all of them.
   NodeIndex meet(Walk& walk, GroupSlot slot, const StepNode& self, Duration duration) {
-    const GroupId group = schedule_.ranks[walk.work->rank.index()].groups[slot.index()];
-    const std::pair key{rank_classes_.of_group[group.index()], walk.meetings[slot.index()]++};
+    const std::pair key{rank_classes_.group_kinds[walk.rank_class][slot.index()],
+                        walk.meetings[slot.index()]++};
     const auto found = meetings_.find(key);
     if (found == meetings_.end()) {
       return meetings_[key] = add_node(self, duration);
@@ -135,7 +139,7 @@ class StepGraphBuilder {
 
   /// The node of a message, which both sides know by the receive.
   NodeIndex transfer_node(const PairedReceive& receive) {
-    std::optional<NodeIndex>& node = result_.classes[static_cast<std::size_t>(receive.rank_class)]
+    std::optional<NodeIndex>& node = result_.classes[receive.rank_class]
                                          .actions[static_cast<std::size_t>(receive.action)]
                                          .transfer;
     if (!node) {
@@ -149,7 +153,7 @@ class StepGraphBuilder {
 
   void connect_send(Walk& walk, std::size_t i) {
     const Action& action = walk.work->program->actions[i];
-    const NodeIndex transfer = transfer_node(*pairs_[static_cast<std::size_t>(walk.rank_class)][i]);
+    const NodeIndex transfer = transfer_node(*pairs_[walk.rank_class][i]);
     walk.work->actions[i].transfer = transfer;
     const std::pair channel{action.peer, message_kind(action.kind)};
     if (const auto last = walk.last_send.find(channel); last != walk.last_send.end()) {
@@ -185,7 +189,7 @@ class StepGraphBuilder {
     std::string last;
     for (const NodeIndex index : cycle) {
       const StepNode& node = result_.nodes[static_cast<std::size_t>(index)];
-      const ClassWork& work = result_.classes[static_cast<std::size_t>(node.rank_class)];
+      const ClassWork& work = result_.classes[node.rank_class];
       const Action& action = work.program->actions[static_cast<std::size_t>(node.action)];
       std::string place =
           fmt::format("rank {}, action {} ({})", work.rank.value(), node.action, to_string(action));
@@ -205,8 +209,8 @@ class StepGraphBuilder {
   MessagePairs pairs_;
   TimingGraphBuilder builder_;
   StepGraph result_;
-  /// By class of the group and how many it had before.
-  std::map<std::pair<std::int32_t, std::int32_t>, NodeIndex> meetings_;
+  /// By kind of group and how many it had before.
+  std::map<std::pair<std::size_t, std::int32_t>, NodeIndex> meetings_;
 };
 
 }  // namespace
@@ -222,9 +226,8 @@ Result<StepGraph> build_step_graph(const Schedule& schedule,
     return pass_on(std::move(pairs));
   }
   StepGraphBuilder builder(schedule, geometry, classes, cost, options, *std::move(pairs));
-  for (const RankClasses::Class& one : classes.classes) {
-    builder.add_class(one,
-                      make_class_phases(schedule, cluster, geometry, classes, one.first, cost));
+  for (std::size_t c = 0; c < classes.lowest.size(); ++c) {
+    builder.add_class(make_class_phases(schedule, cluster, geometry, classes, c, cost));
   }
   return std::move(builder).build();
 }

@@ -9,12 +9,12 @@
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/cluster/cluster.h"
+#include "core/schedule/rank_classes.h"
 #include "core/schedule/schedule.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/schedule_geometry.h"
 #include "sim/engine/class_phases.h"
 #include "sim/engine/phase_pieces.h"
-#include "sim/engine/rank_classes.h"
 #include "sim/engine/timing_graph.h"
 
 namespace stagewright {
@@ -27,7 +27,7 @@ struct StepNode {
     kGate,      ///< nothing is issued from the action, a send, on before the channel is free again
   };
   Kind kind = Kind::kPiece;
-  std::int32_t rank_class = 0;
+  std::size_t rank_class = 0;
   std::int32_t action = 0;
   std::int32_t piece = 0;  ///< of kPiece
   friend bool operator==(const StepNode&, const StepNode&) = default;
@@ -65,7 +65,7 @@ struct StepGraph {
   TimingGraph graph;
   std::vector<Duration> durations;  ///< by node
   std::vector<StepNode> nodes;
-  std::vector<ClassWork> classes;  ///< as RankClasses::classes
+  std::vector<ClassWork> classes;  ///< by class of ranks
 };
 
 struct StepGraphOptions {
