@@ -121,7 +121,10 @@ std::optional<StepTotals> RankExecutor::step(const StepConstants& constants,
     run_list(constants, source);
     end_step(record);
   } catch (const BackendError& failure) {
-    throw BackendError(in_context(failure.error()));
+    const Error error = in_context(failure.error());
+    // Before anything that others wait for is given up: the first cause is the one that counts.
+    endpoint_.abort(error);
+    throw BackendError(error);
   }
   return totals_;
 }

@@ -1,0 +1,120 @@
+#include "tests/integration/training/layouts.h"
+
+#include "core/base/check.h"
+#include "core/base/data_files.h"
+#include "core/cluster/cluster.h"
+#include "core/model/transformer.h"
+#include "planner/lower/lower.h"
+#include "runtime/trainer/sampled_batches.h"
+
+namespace stagewright {
+
+namespace {
+constexpr std::int32_t kVocabulary = 61;
+}  // namespace
+
+void PrintTo(const Layout& layout, std::ostream* out) {
+  *out << layout.name;
+}
+
+const std::vector<Layout>& equal_layouts() {
+  static const std::vector<Layout> layouts = {
+      {.name = "one_rank"},
+      {.name = "dp2", .dp = 2},
+      {.name = "tp2", .tp = 2},
+      {.name = "pp2_gpipe", .pp = 2, .schedule = "gpipe"},
+      {.name = "pp2_1f1b", .pp = 2},
+      {.name = "dp2_tp2_pp2", .dp = 2, .tp = 2, .pp = 2},
+      {.name = "pp4_of_7_blocks", .pp = 4},
+  };
+  return layouts;
+}
+
+ModelGraph small_model(Style style, std::int32_t blocks) {
+  TransformerShape shape;
+  shape.layers = blocks;
+  shape.hidden = 32;
+  shape.heads = 4;
+  shape.kv_heads = 4;
+  shape.head_dim = 8;
+  shape.feed_forward = 64;
+  shape.vocabulary = kVocabulary;
+  shape.max_sequence = kSequence;
+  if (style == Style::kLlama) {
+    shape.kv_heads = 2;
+    shape.norm = OpVariant::kRmsNorm;
+    shape.activation = OpVariant::kSwiGlu;
+    shape.learned_positions = false;
+    shape.biases = false;
+    shape.qkv_bias = false;
+    shape.tied_embeddings = false;
+  }
+  auto model = make_transformer("small", style == Style::kGpt ? "gpt2" : "llama", shape);
+  SW_CHECK(model, model.error().to_string());
+  return std::move(*model);
+}
+
+OptimizerSpec sgd() {
+  OptimizerSpec optimizer;
+  optimizer.kind = OptimizerKind::kSgd;
+  optimizer.learning_rate = 0.5;
+  optimizer.weight_decay = 0.01;
+  return optimizer;
+}
+
+OptimizerSpec adamw() {
+  OptimizerSpec optimizer;
+  optimizer.learning_rate = 3e-3;
+  return optimizer;
+}
+
+Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec& optimizer) {
+  Plan plan;
+  plan.model = model.name;
+  plan.stages =
+      even_stages(static_cast<std::int32_t>(model.layers.size()), layout.pp, layout.dp, layout.tp);
+  for (StagePlan& stage : plan.stages) {
+    stage.recompute = layout.recompute;
+  }
+  plan.sequence = kSequence;
+  plan.micro_batch_size = layout.micro_batch_size;
+  plan.micro_batches = kGlobalBatch / layout.dp / layout.micro_batch_size;
+  plan.schedule = layout.schedule;
+  plan.precision.compute = DType::kFloat32;
+  plan.optimizer = optimizer;
+  return plan;
+}
+
+Schedule schedule_of(const ModelGraph& model,
+                     const Layout& layout,
+                     const OptimizerSpec& optimizer) {
+  const Plan plan = plan_of(model, layout, optimizer);
+  const auto cluster = find_cluster(DataFiles::embedded(), std::to_string(plan.devices()) + "xcpu");
+  SW_CHECK(cluster, cluster.error().to_string());
+  auto schedule = lower(model, *cluster, plan);
+  SW_CHECK(schedule, schedule.error().to_string());
+  return std::move(*schedule);
+}
+
+TokenData learnable_tokens() {
+  TokenData data{"learnable tokens", {}, 1};
+  std::uint32_t token = 1;
+  for (std::uint32_t i = 0; i < 4096; ++i) {
+    data.bytes.push_back(static_cast<char>(token));
+    token = (3 * token + (i % 11 == 0 ? i / 11 : 7)) % kVocabulary;
+  }
+  return data;
+}
+
+Result<RunReport> train(const Schedule& schedule, std::int32_t steps) {
+  constexpr std::uint64_t kSeed = 42;
+  const TokenData data = learnable_tokens();
+  const SampledBatches batches(data, schedule, kSeed);
+  const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
+  RunOptions options;
+  options.steps = steps;
+  options.seed = kSeed;
+  return run(schedule_of_rank, batches, options);
+}
+
+}  // namespace stagewright

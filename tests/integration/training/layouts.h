@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/model/model_graph.h"
+#include "core/plan/plan.h"
+#include "core/schedule/schedule.h"
+#include "runtime/trainer/token_data.h"
+#include "runtime/trainer/trainer.h"
+
+namespace stagewright {
+
+/// How a test divides the small model.
+struct Layout {
+  std::string name;
+  std::int32_t dp = 1;
+  std::int32_t tp = 1;
+  std::int32_t pp = 1;
+  std::string schedule = "1f1b";
+  std::int32_t micro_batch_size = 1;
+  Recompute recompute = Recompute::kNone;
+};
+void PrintTo(const Layout& layout, std::ostream* out);
+
+/// The layouts that must train alike; the first is one rank.
+[[nodiscard]] const std::vector<Layout>& equal_layouts();
+
+enum class Style : std::uint8_t {
+  kGpt,    ///< layer norm, GELU, learned positions, biases, tied head
+  kLlama,  ///< RMS norm, SwiGLU, rotary positions, grouped heads, own head
+};
+
+/// 7 blocks; a vocabulary of 61, which 2 does not divide.
+[[nodiscard]] ModelGraph small_model(Style style, std::int32_t blocks = 7);
+
+inline constexpr std::int32_t kGlobalBatch = 8;  ///< sequences
+inline constexpr std::int32_t kSequence = 16;    ///< tokens
+
+/// SGD without momentum, or AdamW, both with clipping.
+[[nodiscard]] OptimizerSpec sgd();
+[[nodiscard]] OptimizerSpec adamw();
+
+[[nodiscard]] Plan plan_of(const ModelGraph& model,
+                           const Layout& layout,
+                           const OptimizerSpec& optimizer);
+/// The lowered plan; a failure ends the test program.
+[[nodiscard]] Schedule schedule_of(const ModelGraph& model,
+                                   const Layout& layout,
+                                   const OptimizerSpec& optimizer);
+
+/// Tokens that follow a rule with a few exceptions, so that a small model learns something.
+[[nodiscard]] TokenData learnable_tokens();
+
+/// Trains by a schedule on learnable_tokens().
+[[nodiscard]] Result<RunReport> train(const Schedule& schedule, std::int32_t steps);
+
+}  // namespace stagewright
