@@ -19,8 +19,7 @@ namespace stagewright::kernels {
 
 #if defined(__x86_64__)
 template <class Body>
-[[gnu::target("arch=x86-64-v4,prefer-vector-width=512"), gnu::flatten, gnu::noinline]] void
-run_avx512(const Body& body) {
+[[gnu::target("arch=x86-64-v4"), gnu::flatten, gnu::noinline]] void run_avx512(const Body& body) {
   body();
 }
 
