@@ -8,10 +8,6 @@
 namespace stagewright {
 namespace {
 
-Bytes rounded(Bytes size) {
-  return Bytes((size.count() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
-}
-
 ProgramPoint last_point(const RankProgram& program) {
   if (program.actions.empty()) {
     return {};
@@ -32,7 +28,7 @@ class Walk {
         last_action_(count_micro_batches(program)),
         open_(last_action_.size()) {
     for (const TensorSpec& tensor : program.tensors) {
-      sizes_.push_back(rounded(tensor.bytes()));
+      sizes_.push_back(arena_bytes(tensor));
     }
     for (std::size_t i = 0; i < program.actions.size(); ++i) {
       last_action_[program.actions[i].micro_batch.index()] = i;
@@ -107,6 +103,10 @@ class Walk {
 };
 
 }  // namespace
+
+Bytes arena_bytes(const TensorSpec& tensor) {
+  return Bytes((tensor.bytes().count() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
+}
 
 std::vector<Lifetime> lifetimes(const RankProgram& program) {
   return Walk(program).run();

@@ -30,6 +30,9 @@ struct Lifetime {
 
 inline constexpr std::int64_t kArenaAlignment = 64;
 
+/// What a tensor takes in the arena: its bytes, rounded up.
+[[nodiscard]] Bytes arena_bytes(const TensorSpec& tensor);
+
 /// All lifetimes of a rank in one step, ascending by `first`.  Rules (the same for predicted and
 /// allocated memory):
 ///  - persistent tensors live from the first to the last point; views have none of their own;

@@ -1,18 +1,14 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "core/base/units.h"
 #include "core/cluster/device.h"
 #include "core/schedule/lifetimes.h"
 #include "core/schedule/rank_program.h"
+#include "sim/memory/live_bytes.h"
 
 namespace stagewright {
-
-/// Live bytes by class.
-using LiveBytes = std::array<Bytes, kTensorClassCount>;
-[[nodiscard]] Bytes total_of(const LiveBytes& live);
 
 /// Memory of a rank program over its issue order.
 struct MemoryTimeline {
@@ -21,8 +17,12 @@ struct MemoryTimeline {
   friend bool operator==(const MemoryTimeline&, const MemoryTimeline&) = default;
 };
 
-/// From the lifetimes of core, as the executor allocates them.
+/// By the rules of core/schedule/lifetimes.h, as the executor allocates.  Micro-batches that go
+/// through the same actions are looked at once, so that a thousand cost little more than one.
 [[nodiscard]] MemoryTimeline memory_timeline(const RankProgram& program);
+
+/// The same from every single lifetime: the slow way, which knows of no patterns.
+[[nodiscard]] MemoryTimeline memory_timeline_of_lifetimes(const RankProgram& program);
 
 /// What a device holds at the peak: the rank's tensors and what driver, libraries and
 /// communicators take (DeviceType::context).
