@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "runtime/backend_error.h"
 #include "runtime/comm/host_progress.h"
 
 namespace stagewright {
@@ -18,7 +19,12 @@ EventTimes HostOperation::times() const {
 }
 
 void HostOperation::wait() {
-  home_.wait(*this);
+  if (!ready()) {  // else its home may be gone
+    home_.wait(*this);
+  }
+  if (const std::optional<Error> failed = failure()) {
+    throw BackendError(*failed);
+  }
 }
 
 void HostOperation::finish(TimePoint started, TimePoint done, Agenda& agenda) {

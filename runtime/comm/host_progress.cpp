@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
-#include "runtime/backend_error.h"
 #include "runtime/comm/host_run.h"
 #include "runtime/comm/meeting.h"
 
@@ -124,17 +123,12 @@ void HostProgress::fail_all(const Error& reason) {
 }
 
 void HostProgress::wait(HostOperation& operation) {
-  if (!operation.ready()) {
-    waiters_.fetch_add(1);
-    wait_until_ready(operation);
-    waiters_.fetch_sub(1);
-    leave_offers();
-  }
+  waiters_.fetch_add(1);
+  wait_until_ready(operation);
+  waiters_.fetch_sub(1);
+  leave_offers();
   if (!operation.ready()) {
     run_.throw_if_aborted();
-  }
-  if (const std::optional<Error> failure = operation.failure()) {
-    throw BackendError(*failure);
   }
 }
 

@@ -56,7 +56,8 @@ class HostProgress {
   /// Whether an operation is queued that has not begun.
   [[nodiscard]] bool has_blocked() const { return blocked_.load() > 0; }
 
-  /// Event::wait.  Aborts the run and throws when the limit of waiting has passed.
+  /// Returns when `operation` is ready.  Throws BackendError if the run was aborted, which it
+  /// does itself when the limit of waiting has passed.
   void wait(HostOperation& operation);
   /// Something that a waiting thread may be waiting for has changed.
   void ring() { bell_.ring(); }

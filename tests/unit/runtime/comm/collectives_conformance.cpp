@@ -181,7 +181,7 @@ TEST_P(CommunicatorConformance, NobodyPassesABarrierBeforeAllReachedIt) {
 }
 
 TEST_P(CommunicatorConformance, LargeBuffersArriveWhole) {
-  constexpr std::size_t kCount = (std::size_t{3} << 20) + 5;  // 12 MiB and a bit
+  constexpr std::size_t kCount = (std::size_t{1} << 20) + 5;  // 4 MiB and a bit
   for (const int ranks : {2, 3}) {
     run(one_group(ranks), [](Endpoint& endpoint) {
       Communicator& world = endpoint.world();
