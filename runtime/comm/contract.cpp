@@ -5,7 +5,7 @@
 namespace stagewright {
 
 std::string describe(const Contract& contract) {
-  const std::string elements = fmt::format("{} {}", contract.count, name_of(contract.type));
+  std::string elements = fmt::format("{} {}", contract.count, name_of(contract.type));
   switch (contract.kind) {
     case CommKind::kAllReduce:
       return fmt::format("all_reduce of {} ({})", elements, name_of(contract.reduction));

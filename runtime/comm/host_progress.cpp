@@ -105,19 +105,21 @@ bool HostProgress::may_begin(HostOperation& operation, Agenda& agenda) {
 }
 
 void HostProgress::fail_all(const Error& reason) {
-  Agenda ended(*this);  // never run: nothing begins any more
+  std::vector<std::shared_ptr<HostOperation>> queued;
   {
     const std::lock_guard lock(mutex_);
     for (HostQueue* queue : queues_) {
-      for (const auto& operation : queue->operations) {
-        if (!operation->ready()) {
-          operation->fail(reason, ended);
-        }
-      }
+      queued.insert(queued.end(), queue->operations.begin(), queue->operations.end());
       queue->operations.clear();
       queue->front_has_begun = false;
     }
     blocked_.store(0);
+  }
+  Agenda ended(*this);  // never run: nothing begins any more
+  for (const auto& operation : queued) {
+    if (!operation->ready()) {
+      operation->fail(reason, ended);
+    }
   }
   ring();
 }

@@ -75,7 +75,7 @@ class HostProgress {
   void fail_all(const Error& reason);
 
   /// Why `operation` is not ready, for people: "<what>: not arrived: rank 3 (...)".
-  [[nodiscard]] std::string explain(const HostOperation& operation);
+  [[nodiscard]] static std::string explain(const HostOperation& operation);
   /// What this rank is doing as far as its communication tells.
   [[nodiscard]] std::string activity();
 

@@ -15,6 +15,8 @@ namespace stagewright {
 class HostStream final : public Stream {
  public:
   HostStream(HostProgress& progress, std::string label);
+  HostStream(const HostStream&) = delete;
+  HostStream& operator=(const HostStream&) = delete;
   ~HostStream() override;
 
   [[nodiscard]] std::string_view label() const override { return queue_.label; }
