@@ -14,6 +14,7 @@ void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId 
   const LayerWeight& weight = layer.weights[own.index];
   HeldWeight held;
   held.id = root;
+  held.layer = own.layer;
   held.stage = stage;
   held.name = layer.name + "." + weight.name;
   held.shard = shard(context.tensor, weight);
@@ -65,7 +66,7 @@ void fill_parameter_table(const RankContext& context, RankDraft& draft) {
       slice.decay = parameter.decay;
       slice.copies = held.copies;
       slice.bucket = held.bucket;
-      if (held.shared_with_other_stage) {
+      if (held.layer != held.id.layer) {
         slice.tied_to = parameter.name;
       }
       draft.program.parameters.push_back(std::move(slice));

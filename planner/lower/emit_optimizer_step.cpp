@@ -31,7 +31,7 @@ Operation squared_sum(const RankDraft& draft, const HeldWeight& held) {
   op.scalar = 1.0 / held.copies;
   op.inputs = {held.gradient};
   op.outputs = {*draft.program.totals};
-  op.layer = held.id.layer;
+  op.layer = held.layer;
   return op;
 }
 
@@ -55,7 +55,7 @@ Operation update(const RankContext& context, RankDraft& draft, const HeldWeight&
   op.decay = weight.parameters.front().decay;
   op.inputs = {held.gradient, *draft.program.totals};
   op.outputs = {held.weight};
-  op.layer = held.id.layer;
+  op.layer = held.layer;
   switch (optimizer.kind) {
     case OptimizerKind::kSgd:
       op.kind = OpKind::kSgdStep;

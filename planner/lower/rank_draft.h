@@ -51,7 +51,8 @@ struct RankContext {
 
 /// A weight that the rank holds, with the place of its gradient.
 struct HeldWeight {
-  WeightId id;  ///< of the root, if tied
+  WeightId id;    ///< of the root, if tied
+  LayerId layer;  ///< that uses it here
   StageId stage;
   std::string name;  ///< of its tensor: "block.3.qkv.weight"
   WeightShard shard;

@@ -179,6 +179,19 @@ TEST(Lower, TheParameterTablesCoverEveryElementOnceOverAllRanks) {
   }
 }
 
+TEST(Lower, OnlyTheCopyOfATiedWeightNamesTheOther) {
+  const ModelGraph model = tiny_gpt(2);
+  const Schedule schedule = lowered(model, plan_of(model, {.dp = 2, .pp = 2}, 2));
+  const ParameterSlice& table = schedule.programs[0].parameters.front();
+  const ParameterSlice& copy = schedule.programs[1].parameters.back();
+  EXPECT_EQ(table.name, "embedding.table");
+  EXPECT_EQ(table.tied_to, std::nullopt);
+  EXPECT_EQ(table.copies, 4);
+  EXPECT_EQ(copy.name, "embedding.table");
+  EXPECT_EQ(copy.tied_to, "embedding.table");
+  EXPECT_EQ(copy.copies, 4);
+}
+
 TEST(Lower, EveryWeightHasOneGradientOneNormAndOneUpdate) {
   const ModelGraph model = tiny_gpt(2);
   const Schedule schedule = lowered(model, plan_of(model, {}, 2));
