@@ -11,7 +11,7 @@ std::vector<ExecutedOperation> executed_operations(
     for (const std::int32_t index : lane_logs[lane]) {
       const Instruction& instruction = plan.instructions[static_cast<std::size_t>(index)];
       ExecutedOperation entry;
-      entry.stream = plan.lanes[lane].label;
+      entry.stream = plan.lanes[lane].stream;
       entry.action = plan.program->actions[static_cast<std::size_t>(instruction.action)].kind;
       entry.action_index = instruction.action;
       entry.bytes = instruction.bytes;

@@ -8,6 +8,7 @@
 #include "core/base/ids.h"
 #include "core/model/op.h"
 #include "core/schedule/action.h"
+#include "core/schedule/operation.h"
 #include "core/schedule/schedule.h"
 #include "runtime/executor/rank_plan.h"
 
@@ -15,7 +16,7 @@ namespace stagewright {
 
 /// An entry of the log of what a rank really ran.
 struct ExecutedOperation {
-  std::string stream;  ///< "compute", "tensor", "send-activation 1"
+  StreamId stream;  ///< of the schedule; transfers stand behind those, as in a trace
   ActionKind action = ActionKind::kForward;
   std::int32_t action_index = 0;
   std::optional<std::int32_t> op_index;  ///< absent for transfers and loads

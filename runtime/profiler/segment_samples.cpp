@@ -38,27 +38,23 @@ struct Selection {
   return op.stream == kComputeStream && class_of(op.kind) != OpClass::kCollective;
 }
 
+/// The runs that a price may cover as a whole, of two operations or more.
 [[nodiscard]] std::set<Run> runs_of(const std::vector<Operation>& ops) {
   std::set<Run> runs;
-  const auto cut = [&](bool at_layers) {
-    for (std::size_t first = 0; first < ops.size();) {
-      if (!computes(ops[first])) {
-        ++first;
-        continue;
-      }
-      std::size_t last = first;
-      while (last + 1 < ops.size() && computes(ops[last + 1]) &&
-             (!at_layers || ops[last + 1].layer == ops[first].layer)) {
-        ++last;
-      }
-      if (last > first) {
-        runs.insert({first, last});
-      }
-      first = last + 1;
+  if (ops.size() > 1 && std::ranges::all_of(ops, computes)) {
+    runs.insert({0, ops.size() - 1});
+  }
+  for (std::size_t first = 0; first < ops.size(); ++first) {
+    std::size_t last = first;
+    while (computes(ops[first]) && last + 1 < ops.size() && computes(ops[last + 1]) &&
+           ops[last + 1].layer == ops[first].layer) {
+      ++last;
     }
-  };
-  cut(true);
-  cut(false);
+    if (last > first) {
+      runs.insert({first, last});
+    }
+    first = last;
+  }
   return runs;
 }
 

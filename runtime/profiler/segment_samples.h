@@ -13,9 +13,9 @@
 namespace stagewright {
 
 /// Gathers measured times of operations and of runs of them from traces of the executor.  Runs are
-/// taken from the operations that an action selects: the whole selection, each layer's contiguous
-/// part, and each part between collectives (also within a layer); those with a collective inside
-/// are left out, because what they take depends on other ranks.  Runs have two operations or more.
+/// taken from the operations that an action selects: the whole selection, and each layer's
+/// contiguous part, cut at collectives.  Runs with a collective inside are left out, because what
+/// they take depends on other ranks.
 ///
 /// A run takes the time of its operations and what lies between them, without waiting for others.
 class SegmentSamples {

@@ -85,13 +85,17 @@ Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec&
   return plan;
 }
 
+Cluster cluster_of(const Layout& layout) {
+  const std::int32_t ranks = layout.dp * layout.tp * layout.pp;
+  auto cluster = find_cluster(DataFiles::embedded(), std::to_string(ranks) + "xcpu");
+  SW_CHECK(cluster, cluster.error().to_string());
+  return std::move(*cluster);
+}
+
 Schedule schedule_of(const ModelGraph& model,
                      const Layout& layout,
                      const OptimizerSpec& optimizer) {
-  const Plan plan = plan_of(model, layout, optimizer);
-  const auto cluster = find_cluster(DataFiles::embedded(), std::to_string(plan.devices()) + "xcpu");
-  SW_CHECK(cluster, cluster.error().to_string());
-  auto schedule = lower(model, *cluster, plan);
+  auto schedule = lower(model, cluster_of(layout), plan_of(model, layout, optimizer));
   SW_CHECK(schedule, schedule.error().to_string());
   return std::move(*schedule);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cluster/cluster.h"
 #include "core/model/model_graph.h"
 #include "core/plan/plan.h"
 #include "core/schedule/schedule.h"
@@ -46,6 +47,8 @@ inline constexpr std::int32_t kSequence = 16;    ///< tokens
 [[nodiscard]] Plan plan_of(const ModelGraph& model,
                            const Layout& layout,
                            const OptimizerSpec& optimizer);
+/// As many CPU devices as the layout has ranks.
+[[nodiscard]] Cluster cluster_of(const Layout& layout);
 /// The lowered plan; a failure ends the test program.
 [[nodiscard]] Schedule schedule_of(const ModelGraph& model,
                                    const Layout& layout,
