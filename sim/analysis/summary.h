@@ -20,7 +20,7 @@ inline constexpr const char* kPipelineTransfers = "pipeline";
 struct RankSummary {
   RankId rank;             ///< the first of them
   std::int32_t alike = 1;  ///< how many
-  Duration busy{};         ///< its compute actions, with the collectives they wait for inside
+  Duration busy{};         ///< computing, or waiting for a running collective of the same action
   double bubble = 0;       ///< 1 - busy / step time
   /// Communication that ran while the rank's compute stream waited for it, by kind of group.
   std::map<std::string, Duration> exposed;

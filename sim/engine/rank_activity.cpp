@@ -19,7 +19,7 @@ class Accountant {
       const std::span<const NodeIndex> nodes = work_.nodes(action);
       for (std::size_t p = 0; p < nodes.size(); ++p) {
         if (work_.pieces(action)[p].compute_begin) {
-          add(nodes[p], work_.pieces(action)[p]);
+          add(nodes, nodes[p], work_.pieces(action)[p]);
         }
       }
     }
@@ -27,7 +27,8 @@ class Accountant {
   }
 
  private:
-  void add(NodeIndex node, const Piece& piece) {
+  /// `own` are all nodes of the piece's action.
+  void add(std::span<const NodeIndex> own, NodeIndex node, const Piece& piece) {
     const Duration start = times_.start[static_cast<std::size_t>(node)];
     const Duration begin = start + *piece.compute_begin;
     activity_.busy += piece.duration - *piece.compute_begin;
@@ -38,17 +39,16 @@ class Accountant {
       const Duration shown = std::min(piece.leading->time, begin - free_);
       if (shown > Duration{}) {
         activity_.exposed[piece.leading->kind] += shown;
+        activity_.busy += shown;
       }
     }
-    if (start > free_) {
-      add_wait(node, start);
-    }
+    add_wait(own, node, start);
     free_ = start + piece.duration;
   }
 
   /// The stream was idle from free_ to `start`.  Follows the communication that kept it waiting,
   /// and what that one queued behind.
-  void add_wait(NodeIndex node, Duration start) {
+  void add_wait(std::span<const NodeIndex> own, NodeIndex node, Duration start) {
     while (start > free_) {
       const auto from = binding_communication(node, start);
       if (!from) {
@@ -59,6 +59,9 @@ class Accountant {
       const Duration shown = end - std::max(free_, times_.start[i]);
       if (shown > Duration{}) {
         activity_.exposed[*communication(step_.nodes[i])] += shown;
+        if (std::ranges::find(own, *from) != own.end()) {
+          activity_.busy += shown;
+        }
       }
       node = *from;
       start = times_.start[i];

@@ -10,7 +10,7 @@ namespace stagewright {
 
 /// What the compute stream of a rank does during a step.
 struct RankActivity {
-  Duration busy{};  ///< in its pieces, with the collectives that they wait for inside
+  Duration busy{};  ///< computing, or waiting for a running collective of the same action
   /// Waits for communication that ran meanwhile, by kind of group; "pipeline" for messages between
   /// stages.  A wait for another rank that is not ready counts nowhere.
   std::map<std::string, Duration> exposed;
