@@ -173,8 +173,7 @@ Result<Cluster> parse_cluster(const DataFiles& files,
   NodeReader nodes(files, cluster);
   reader.objects("nodes", [&](JsonReader& node) { nodes.read(node); });
   if (!reader.failed() && cluster.nodes.empty()) {
-    reader.reject("nodes",
-                  "is required; for example [{\"count\": 16, \"devices\": \"8xh100-sxm\"}]");
+    reader.reject("nodes", R"(is required; for example [{"count": 16, "devices": "8xh100-sxm"}])");
   }
   reader.objects("tiers", [&](JsonReader& tier) { cluster.tiers.push_back(read_tier(tier)); });
   cluster.intra_node = read_optional_link(reader, "intra_node");

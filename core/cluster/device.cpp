@@ -84,7 +84,7 @@ DeviceType read_device(JsonReader& reader) {
   require(
       reader, "peak", reader.object("peak", [&](JsonReader& peak) { read_peak(peak, device); }));
   if (!reader.failed() && device.peak.empty()) {
-    reader.reject("peak", "names no element type; for example {\"fp32\": \"19.5 TFLOP/s\"}");
+    reader.reject("peak", R"(names no element type; for example {"fp32": "19.5 TFLOP/s"})");
   }
   require(reader, "efficiency", reader.object("efficiency", [&](JsonReader& shares) {
     read_efficiency(shares, device);

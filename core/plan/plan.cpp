@@ -53,7 +53,7 @@ std::string_view name_of(Recompute recompute) {
 }
 
 std::optional<Recompute> recompute_named(std::string_view name) {
-  const auto found = std::ranges::find(kRecomputeNames, name);
+  const auto* const found = std::ranges::find(kRecomputeNames, name);
   return found == kRecomputeNames.end()
              ? std::nullopt
              : std::optional(static_cast<Recompute>(found - kRecomputeNames.begin()));

@@ -10,8 +10,8 @@ namespace stagewright {
 namespace {
 
 const DataFiles& data() {
-  static const DataFiles files = DataFiles::embedded();
-  return files;
+  static const DataFiles kFiles = DataFiles::embedded();
+  return kFiles;
 }
 
 std::string error_of(std::string_view name) {

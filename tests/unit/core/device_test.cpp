@@ -13,8 +13,8 @@ namespace stagewright {
 namespace {
 
 const DataFiles& data() {
-  static const DataFiles files = DataFiles::embedded();
-  return files;
+  static const DataFiles kFiles = DataFiles::embedded();
+  return kFiles;
 }
 
 nlohmann::json device_json(std::string_view name) {

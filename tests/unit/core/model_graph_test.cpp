@@ -22,6 +22,7 @@ ModelGraph graph_of(std::size_t layers, const std::vector<std::pair<int, int>>& 
 
 std::vector<int> numbers(const std::vector<LayerId>& ids) {
   std::vector<int> result;
+  result.reserve(ids.size());
   for (const LayerId id : ids) {
     result.push_back(id.value());
   }

@@ -191,7 +191,7 @@ TEST(PlanFile, ShorthandNeedsTheModel) {
 
 TEST(PlanFile, TextThatIsNotAPlanIsAnError) {
   EXPECT_NE(error_of(json::array()).find("expected an object"), std::string::npos);
-  const auto truncated = parse_plan("{\"version\": 1, \"model\":", "p.json");
+  const auto truncated = parse_plan(R"({"version": 1, "model":)", "p.json");
   ASSERT_FALSE(truncated.has_value());
   EXPECT_NE(truncated.error().to_string().find("p.json: not valid JSON at line 1"),
             std::string::npos);
@@ -251,7 +251,7 @@ class SchemaCheck {
     }
     const json properties = schema.value("properties", json::object());
     for (const auto& [key, item] : value.items()) {
-      const std::string inner = path + "/" + key;
+      const std::string inner = fmt::format("{}/{}", path, key);
       if (properties.contains(key)) {
         check(properties[key], item, inner);
       } else if (schema.contains("additionalProperties") &&

@@ -68,6 +68,25 @@ TEST(Transformer, ATiedHeadAddsNoParameters) {
   EXPECT_EQ(parameters_of(shape), tied + 50257 * 64);
 }
 
+/// Walks the operations of a layer in order.
+void expect_written_before_read(const Layer& layer) {
+  std::set<ValueId> written;
+  std::set<std::string> ops;
+  if (layer.input) {
+    written.insert(*layer.input);
+  }
+  for (const LayerOp& op : layer.ops) {
+    EXPECT_TRUE(ops.insert(op.name).second) << layer.name << " " << op.name;
+    for (const ValueId input : op.inputs) {
+      EXPECT_TRUE(written.contains(input)) << layer.name << " " << op.name;
+    }
+    if (op.output) {
+      written.insert(*op.output);
+    }
+  }
+  EXPECT_EQ(written.size(), layer.values.size()) << layer.name;
+}
+
 TEST(Transformer, ValuesAreWrittenBeforeTheyAreReadAndNamesAreUnique) {
   for (const TransformerShape& shape : {gpt2_shape(3, 64, 4), llama_shape(3, 512, 2, 1024, 256)}) {
     const auto graph = make_transformer("m", "f", shape);
@@ -75,21 +94,7 @@ TEST(Transformer, ValuesAreWrittenBeforeTheyAreReadAndNamesAreUnique) {
     ASSERT_EQ(graph->layers.size(), 5U);
     std::set<std::string> parameters;
     for (const Layer& layer : graph->layers) {
-      std::set<std::int32_t> written;
-      std::set<std::string> ops;
-      if (layer.input) {
-        written.insert(layer.input->value());
-      }
-      for (const LayerOp& op : layer.ops) {
-        EXPECT_TRUE(ops.insert(op.name).second) << layer.name << " " << op.name;
-        for (const ValueId input : op.inputs) {
-          EXPECT_TRUE(written.contains(input.value())) << layer.name << " " << op.name;
-        }
-        if (op.output) {
-          written.insert(op.output->value());
-        }
-      }
-      EXPECT_EQ(written.size(), layer.values.size()) << layer.name;
+      expect_written_before_read(layer);
       for (const LayerWeight& weight : layer.weights) {
         for (const ModelParameter& parameter : weight.parameters) {
           EXPECT_TRUE(parameters.insert(parameter.name).second) << parameter.name;

@@ -14,8 +14,8 @@ namespace stagewright {
 namespace {
 
 const DataFiles& data() {
-  static const DataFiles files = DataFiles::embedded();
-  return files;
+  static const DataFiles kFiles = DataFiles::embedded();
+  return kFiles;
 }
 
 std::int64_t parameters_of(std::string_view name) {
