@@ -1,5 +1,6 @@
 #include "planner/axes/tensor.h"
 
+#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -107,8 +108,7 @@ WeightShard shard(const TensorAxis& axis, const LayerWeight& weight) {
       shape[divided] = divide_up(shape[divided], axis.degree);
     }
     shard.parts.push_back({.extent = shape[divided], .offset = offset});
-    offset += std::accumulate(
-        shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<std::int64_t>());
+    offset += std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
     if (shard.shape.empty()) {
       shard.shape = shape;
     } else {

@@ -1,6 +1,7 @@
 #include "planner/lower/bucket_gradients.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -11,10 +12,8 @@ namespace stagewright {
 namespace {
 
 std::int64_t elements_of(const HeldWeight& held) {
-  return std::accumulate(held.shard.shape.begin(),
-                         held.shard.shape.end(),
-                         std::int64_t{1},
-                         std::multiplies<std::int64_t>());
+  return std::accumulate(
+      held.shard.shape.begin(), held.shard.shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 /// Indices into RankDraft::weights by bucket.

@@ -121,8 +121,8 @@ std::optional<TensorId> write_backward(LayerWriter& writer, std::optional<Tensor
     SW_CHECK(gradient.has_value(), "a gradient of the layer's output");
     writer.add_gradient(*layer.output, *gradient, Ownership::kShared);
   }
-  for (auto op = layer.ops.rbegin(); op != layer.ops.rend(); ++op) {
-    rule_of(op->kind).backward(writer, *op);
+  for (std::size_t i = layer.ops.size(); i-- > 0;) {
+    rule_of(layer.ops[i].kind).backward(writer, layer.ops[i]);
   }
   return layer.input ? std::optional(writer.take_gradient(*layer.input)) : std::nullopt;
 }
@@ -163,6 +163,7 @@ void emit_stages(const RankContext& context, RankDraft& draft) {
     programs.emplace_back().stage = stage;
   }
   std::vector<StageDraft> stages;
+  stages.reserve(programs.size());
   for (StageProgram& program : programs) {
     stages.push_back(write_forward(context, draft, program));
   }

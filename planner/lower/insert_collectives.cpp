@@ -43,6 +43,18 @@ Operation all_reduce(const Insertion& insertion,
   return op;
 }
 
+/// Takes the inputs that are partial, to be reduced.
+void require_whole(const Operation& op,
+                   PendingTensors& pending,
+                   std::vector<Insertion>& insertions) {
+  for (const TensorId input : op.inputs) {
+    if (const auto found = pending.find(input); found != pending.end()) {
+      insertions.push_back({found->second.writer, input, found->second.reduction});
+      pending.erase(found);
+    }
+  }
+}
+
 bool all_inputs_are_partial_sums(const Operation& op, const PendingTensors& pending) {
   return std::all_of(op.inputs.begin(), op.inputs.end(), [&pending](TensorId input) {
     const auto found = pending.find(input);
@@ -63,12 +75,7 @@ std::vector<Insertion> find_insertions(const std::vector<DraftOperation>& draft)
         pending.erase(input);
       }
     } else {
-      for (const TensorId input : op.inputs) {
-        if (const auto found = pending.find(input); found != pending.end()) {
-          insertions.push_back({found->second.writer, input, found->second.reduction});
-          pending.erase(found);
-        }
-      }
+      require_whole(op, pending, insertions);
     }
     for (const TensorId output : op.outputs) {
       pending.erase(output);

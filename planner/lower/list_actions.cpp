@@ -39,12 +39,12 @@ std::vector<PlacedTransfer> place_transfers(const PipelineAxis& axis,
     }
   }
   std::int32_t latest = placed.empty() ? 0 : placed.back().slot;
-  for (auto transfer = placed.rbegin(); transfer != placed.rend(); ++transfer) {
-    if (is_send(transfer->action.kind)) {
-      latest = transfer->slot;
-    } else {
-      transfer->slot = latest = std::min(latest, transfer->slot);
+  for (std::size_t i = placed.size(); i-- > 0;) {
+    PlacedTransfer& transfer = placed[i];
+    if (!is_send(transfer.action.kind)) {
+      transfer.slot = std::min(latest, transfer.slot);
     }
+    latest = transfer.slot;
   }
   std::int32_t earliest = 0;
   for (PlacedTransfer& transfer : placed) {

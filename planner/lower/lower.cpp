@@ -34,21 +34,15 @@ bool needs_attention_workspace(const Cluster& cluster,
   return false;
 }
 
-/// What is the same for all ranks of one pipeline rank.
-RankContext make_context(const ModelGraph& model,
-                         const Cluster& cluster,
-                         const Plan& plan,
-                         const RankGrid& grid,
+/// What is the same for all ranks of one pipeline rank; model, plan and devices apart.
+RankContext make_context(const RankGrid& grid,
                          const GroupSlots& slots,
                          const std::optional<TiedWeight>& tied,
                          PipelineAxis axis) {
   RankContext context;
-  context.model = &model;
-  context.plan = &plan;
   context.tensor = {.degree = grid.size.tensor, .group = slots.tensor};
   context.data = {.degree = grid.size.data, .group = slots.data};
   context.world = slots.world;
-  context.blockwise_attention = needs_attention_workspace(cluster, grid, axis.rank);
   if (tied &&
       std::binary_search(tied->pipeline_ranks.begin(), tied->pipeline_ranks.end(), axis.rank)) {
     context.tie = {.root = tied->root,
@@ -135,8 +129,10 @@ Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Pl
 
   Schedule schedule = describe(model, plan);
   for (std::size_t p = 0; p < axes.size(); ++p) {
-    const RankContext context =
-        make_context(model, cluster, plan, *grid, groups.slots, tied, axes[p]);
+    RankContext context = make_context(*grid, groups.slots, tied, axes[p]);
+    context.model = &model;
+    context.plan = &plan;
+    context.blockwise_attention = needs_attention_workspace(cluster, *grid, axes[p].rank);
     schedule.programs.push_back(lower_rank(context, order->ranks[p], *transfers));
   }
   schedule.groups = std::move(groups.groups);

@@ -78,8 +78,8 @@ Result<RankGrid> place_ranks(const Plan& plan, const PipelineOrder& order) {
     for (std::int32_t d = 0; d < grid.size.data; ++d) {
       for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
         const RankId rank = grid.rank({.tensor = t, .data = d, .pipeline = p});
-        const auto place = static_cast<std::size_t>(d * grid.size.tensor + t);
-        grid.devices[rank.index()] = DeviceId((*stage)->devices[place]);
+        const std::int32_t place = d * grid.size.tensor + t;
+        grid.devices[rank.index()] = DeviceId((*stage)->devices[static_cast<std::size_t>(place)]);
       }
     }
   }

@@ -13,13 +13,14 @@ void add_group(RankGroups& table, std::string kind, std::vector<RankId> members)
     table.of_rank[rank].push_back(group);
     table.position_of[rank].push_back(static_cast<std::int32_t>(position));
   }
-  table.groups.push_back({.kind = std::move(kind), .members = std::move(members)});
+  table.groups.push_back(Group{.kind = std::move(kind), .members = std::move(members)});
 }
 
 void add_world(RankGroups& table, const RankGrid& grid) {
   std::vector<RankId> members;
+  members.reserve(static_cast<std::size_t>(grid.ranks()));
   for (std::int32_t rank = 0; rank < grid.ranks(); ++rank) {
-    members.push_back(RankId(rank));
+    members.emplace_back(rank);
   }
   add_group(table, "world", std::move(members));
 }
@@ -28,6 +29,7 @@ void add_tensor_groups(RankGroups& table, const RankGrid& grid) {
   for (std::int32_t p = 0; p < grid.size.pipeline; ++p) {
     for (std::int32_t d = 0; d < grid.size.data; ++d) {
       std::vector<RankId> members;
+      members.reserve(static_cast<std::size_t>(grid.size.tensor));
       for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
         members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
       }
@@ -40,6 +42,7 @@ void add_data_groups(RankGroups& table, const RankGrid& grid) {
   for (std::int32_t p = 0; p < grid.size.pipeline; ++p) {
     for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
       std::vector<RankId> members;
+      members.reserve(static_cast<std::size_t>(grid.size.data));
       for (std::int32_t d = 0; d < grid.size.data; ++d) {
         members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
       }
@@ -54,6 +57,7 @@ void add_tie_groups(RankGroups& table,
   for (std::int32_t d = 0; d < grid.size.data; ++d) {
     for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
       std::vector<RankId> members;
+      members.reserve(pipeline_ranks.size());
       for (const std::int32_t p : pipeline_ranks) {
         members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
       }

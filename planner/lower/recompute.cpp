@@ -1,6 +1,7 @@
 #include "planner/lower/recompute.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 
 namespace stagewright {
@@ -27,8 +28,9 @@ std::vector<DraftOperation> operations_to_repeat(const std::vector<DraftOperatio
                                                  const std::vector<DraftOperation>& backward) {
   std::set<TensorId> needed = read_before_written(backward);
   std::vector<DraftOperation> repeated;
-  for (auto draft = forward.rbegin(); draft != forward.rend(); ++draft) {
-    const auto& outputs = draft->op.outputs;
+  for (std::size_t i = forward.size(); i-- > 0;) {
+    const Operation& op = forward[i].op;
+    const auto& outputs = op.outputs;
     if (std::none_of(outputs.begin(), outputs.end(), [&needed](TensorId output) {
           return needed.contains(output);
         })) {
@@ -37,8 +39,8 @@ std::vector<DraftOperation> operations_to_repeat(const std::vector<DraftOperatio
     for (const TensorId output : outputs) {
       needed.erase(output);
     }
-    needed.insert(draft->op.inputs.begin(), draft->op.inputs.end());
-    repeated.push_back(*draft);
+    needed.insert(op.inputs.begin(), op.inputs.end());
+    repeated.push_back(forward[i]);
   }
   std::reverse(repeated.begin(), repeated.end());
   return repeated;

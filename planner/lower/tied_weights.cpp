@@ -22,6 +22,20 @@ StageId stage_of(const Plan& plan, LayerId layer) {
   SW_CHECK(false, "stages that cover all layers");
 }
 
+/// Every weight that is tied to another.
+std::vector<WeightId> tied_weights(const ModelGraph& model) {
+  std::vector<WeightId> tied;
+  for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
+    const auto& weights = model.layers[layer].weights;
+    for (std::size_t index = 0; index < weights.size(); ++index) {
+      if (weights[index].tied_to) {
+        tied.push_back({.layer = LayerId(layer), .index = index});
+      }
+    }
+  }
+  return tied;
+}
+
 }  // namespace
 
 WeightId tie_root(const ModelGraph& model, WeightId weight) {
@@ -43,24 +57,20 @@ WeightId tie_root(const ModelGraph& model, WeightId weight) {
 std::optional<TiedWeight> find_tied_weight(const ModelGraph& model,
                                            const Plan& plan,
                                            const PipelineOrder& order) {
-  std::set<std::int32_t> ranks;
-  std::optional<WeightId> root;
-  for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
-    for (std::size_t index = 0; index < model.layers[layer].weights.size(); ++index) {
-      if (!model.layers[layer].weights[index].tied_to) {
-        continue;
-      }
-      const WeightId target = tie_root(model, {.layer = LayerId(layer), .index = index});
-      SW_CHECK(!root || *root == target, "one tied weight in a model");
-      root = target;
-      ranks.insert(pipeline_rank_of(order, stage_of(plan, target.layer)));
-      ranks.insert(pipeline_rank_of(order, stage_of(plan, LayerId(layer))));
-    }
+  const std::vector<WeightId> tied = tied_weights(model);
+  if (tied.empty()) {
+    return std::nullopt;
+  }
+  const WeightId root = tie_root(model, tied.front());
+  std::set<std::int32_t> ranks = {pipeline_rank_of(order, stage_of(plan, root.layer))};
+  for (const WeightId weight : tied) {
+    SW_CHECK(tie_root(model, weight) == root, "one tied weight in a model");
+    ranks.insert(pipeline_rank_of(order, stage_of(plan, weight.layer)));
   }
   if (ranks.size() < 2) {
     return std::nullopt;
   }
-  return TiedWeight{.root = *root, .pipeline_ranks = {ranks.begin(), ranks.end()}};
+  return TiedWeight{.root = root, .pipeline_ranks = {ranks.begin(), ranks.end()}};
 }
 
 }  // namespace stagewright
