@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -45,11 +44,18 @@ std::int64_t difference(std::int64_t a, std::int64_t b) {
 }
 
 /// Microseconds with six decimals: exact.
-std::string microseconds(std::int64_t picoseconds) {
+void append_microseconds(fmt::memory_buffer& out, std::int64_t picoseconds) {
   const auto magnitude = picoseconds < 0 ? 0 - static_cast<std::uint64_t>(picoseconds)
                                          : static_cast<std::uint64_t>(picoseconds);
-  return fmt::format(
-      "{}{}.{:06}", picoseconds < 0 ? "-" : "", magnitude / 1'000'000, magnitude % 1'000'000);
+  fmt::format_to(fmt::appender(out),
+                 "{}{}.{:06}",
+                 picoseconds < 0 ? "-" : "",
+                 magnitude / 1'000'000,
+                 magnitude % 1'000'000);
+}
+
+void append(fmt::memory_buffer& out, std::string_view text) {
+  out.append(text.data(), text.data() + text.size());
 }
 
 std::int64_t picoseconds(TimePoint time) {
@@ -89,8 +95,9 @@ class ChromeWriter {
   }
 
   std::string write() && {
-    text_ = "{\"displayTimeUnit\":\"ms\",\n\"stagewright\":" + dump(head_of(trace_)) +
-            ",\n\"traceEvents\":[";
+    append(text_, "{\"displayTimeUnit\":\"ms\",\n\"stagewright\":");
+    append(text_, dump(head_of(trace_)));
+    append(text_, ",\n\"traceEvents\":[");
     write_names();
     for (const TraceEvent& event : trace_.events) {
       write_event(event);
@@ -98,7 +105,8 @@ class ChromeWriter {
     for (const MemorySample& sample : trace_.memory) {
       write_sample(sample);
     }
-    return text_ + "\n]}\n";
+    append(text_, "\n]}\n");
+    return fmt::to_string(text_);
   }
 
  private:
@@ -108,7 +116,7 @@ class ChromeWriter {
   }
 
   void begin_event() {
-    text_ += is_first_ ? "\n" : ",\n";
+    append(text_, is_first_ ? "\n" : ",\n");
     is_first_ = false;
   }
 
@@ -136,7 +144,7 @@ class ChromeWriter {
                   std::int32_t thread,
                   const std::string& name) {
     begin_event();
-    fmt::format_to(std::back_inserter(text_),
+    fmt::format_to(fmt::appender(text_),
                    R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})",
                    kind,
                    rank.value(),
@@ -177,18 +185,18 @@ class ChromeWriter {
 
   void write_event(const TraceEvent& event) {
     begin_event();
-    const auto out = std::back_inserter(text_);
-    fmt::format_to(
-        out,
-        R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{)",
-        name_of_event(event),
-        name_of(event.action),
-        event.rank.value(),
-        thread_of(event),
-        microseconds(sum(begin_of(event.step), picoseconds(event.start))),
-        microseconds(difference(picoseconds(event.end), picoseconds(event.start))));
+    const auto out = fmt::appender(text_);
     fmt::format_to(out,
-                   R"("step":{},"action":{},"stage":{},"micro_batch":{},)",
+                   R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":)",
+                   name_of_event(event),
+                   name_of(event.action),
+                   event.rank.value(),
+                   thread_of(event));
+    append_microseconds(text_, sum(begin_of(event.step), picoseconds(event.start)));
+    append(text_, R"(,"dur":)");
+    append_microseconds(text_, difference(picoseconds(event.end), picoseconds(event.start)));
+    fmt::format_to(out,
+                   R"(,"args":{{"step":{},"action":{},"stage":{},"micro_batch":{},)",
                    event.step,
                    event.action_index,
                    event.stage.value(),
@@ -209,14 +217,13 @@ class ChromeWriter {
 
   void write_sample(const MemorySample& sample) {
     begin_event();
-    const auto out = std::back_inserter(text_);
-    fmt::format_to(
-        out,
-        R"({{"ph":"C","name":"memory","pid":{},"ts":{},"stagewright":{{"step":{},"at_ps":{}}},"args":{{)",
-        sample.rank.value(),
-        microseconds(sum(begin_of(sample.step), picoseconds(sample.at))),
-        sample.step,
-        picoseconds(sample.at));
+    const auto out = fmt::appender(text_);
+    fmt::format_to(out, R"({{"ph":"C","name":"memory","pid":{},"ts":)", sample.rank.value());
+    append_microseconds(text_, sum(begin_of(sample.step), picoseconds(sample.at)));
+    fmt::format_to(out,
+                   R"(,"stagewright":{{"step":{},"at_ps":{}}},"args":{{)",
+                   sample.step,
+                   picoseconds(sample.at));
     for (std::size_t c = 0; c < sample.live.size(); ++c) {
       fmt::format_to(out,
                      R"({}"{}":{})",
@@ -224,12 +231,12 @@ class ChromeWriter {
                      name_of(static_cast<TensorClass>(c)),
                      sample.live[c].count());
     }
-    text_ += "}}";
+    append(text_, "}}");
   }
 
   const Trace& trace_;
   std::vector<std::int64_t> begins_;  ///< picoseconds, by step
-  std::string text_;
+  fmt::memory_buffer text_;
   bool is_first_ = true;
 };
 

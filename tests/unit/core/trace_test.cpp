@@ -225,19 +225,27 @@ TEST(ChromeJson, WrongValuesAreNamed) {
   EXPECT_EQ(error("/traceEvents/4/tid", 4), "t: event 0: stream 2 does not exist; there are 2");
   EXPECT_EQ(error("/traceEvents/5/args/step", 2), "t: event 1: step 2 does not exist; there are 2");
   EXPECT_EQ(error("/traceEvents/4/cat", "dance"),
-            "t:/traceEvents/4/cat: 'dance' is no kind of action");
+            "t:/traceEvents/4/cat: expected a kind of action, found \"dance\"");
   EXPECT_EQ(error("/traceEvents/5/name", "dance"),
-            "t:/traceEvents/5/name: 'dance' is no kind of operation");
+            "t:/traceEvents/5/name: expected a kind of operation, found \"dance\"");
   EXPECT_EQ(error("/traceEvents/4/args/end_ps", 7),
             "t: event 0: its times must be in order: posted, ready, start, end");
   EXPECT_EQ(error("/traceEvents/4/args/bytes", -7),
             "t: event 0: bytes and flops must be finite numbers of 0 or more");
   EXPECT_EQ(error("/traceEvents/4/args/surprise", 1),
-            "t:/traceEvents/4/args/surprise: unknown key 'surprise'; known: step, action, stage, "
-            "micro_batch, op, posted_ps, ready_ps, start_ps, end_ps, bytes, flops");
+            "t:/traceEvents/4/args/surprise: unknown key 'surprise'");
   EXPECT_EQ(error("/traceEvents/6/args/input", -1), "t: memory sample 0: live bytes are negative");
   EXPECT_EQ(error("/traceEvents/4/ph", "B"),
-            "t:/traceEvents/4/ph: 'B' is not written by this program; M, X and C are");
+            "t:/traceEvents/4/ph: \"B\" is not written by this program; M, X and C are");
+  EXPECT_EQ(error("/traceEvents/4/args/start_ps", 1.5),
+            "t:/traceEvents/4/args/start_ps: expected an integer of 64 bits, found 1.5");
+  EXPECT_EQ(error("/traceEvents/4/args/start_ps", 18446744073709551615U),
+            "t:/traceEvents/4/args/start_ps: expected an integer of 64 bits, found "
+            "18446744073709551615");
+  EXPECT_EQ(error("/traceEvents/4", 5), "t:/traceEvents/4/ph: is required but absent");
+  EXPECT_EQ(error("/traceEvents", 5),
+            "t:/traceEvents: must be a list of events; is the file complete?");
+  EXPECT_EQ(error("/traceEvents/6/args", 5), "t:/traceEvents/6/args: expected 7 classes of memory");
   EXPECT_EQ(error("/stagewright/version", 2),
             "t:/stagewright/version: is 2; this program reads version 1");
 }
