@@ -21,8 +21,8 @@ stagewright() {
   printf '\n$ stagewright %s\n' "$*"
   build/demo/bin/stagewright "$@"
 }
-stagewright profile --model examples/models/gpt-demo.json --ranks 2 --out "$out/profile.json"
-stagewright plan --model examples/models/gpt-demo.json --cluster cpu-local:2 --profile "$out/profile.json" \
+stagewright profile --model examples/models/gpt-demo.json --ranks 2 --seq 128 --out "$out/profile.json"
+stagewright plan --model examples/models/gpt-demo.json --cluster 1x2xcpu --profile "$out/profile.json" \
   --global-batch 8 --seq 128 --out "$out/best.plan.json"
 stagewright simulate "$out/best.plan.json" --profile "$out/profile.json" --trace "$out/predicted.json"
 stagewright run "$out/best.plan.json" --data docs --steps 20 --trace "$out/measured.json"

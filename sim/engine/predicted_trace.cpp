@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/memory/memory_changes.h"
 #include "sim/memory/memory_timeline.h"
 
 namespace stagewright {
@@ -28,6 +29,10 @@ class ClassTrace {
 
   void run() {
     const MemoryTimeline memory = memory_timeline(*work_.program);
+    const std::vector<MemoryChange> changes = detail_ == TraceDetail::kOperations
+                                                  ? memory_changes(*work_.program)
+                                                  : std::vector<MemoryChange>{};
+    auto change = changes.begin();
     for (std::size_t i = 0; i < work_.actions.size(); ++i) {
       if (work_.actions[i].transfer) {
         add_transfer(i);
@@ -36,7 +41,14 @@ class ClassTrace {
       } else {
         add_event(at_once(i));
       }
-      add_sample(memory.by_action[i]);
+      if (detail_ == TraceDetail::kOperations) {
+        // Every change, so that the high-water mark of each class is in the trace.
+        for (; change != changes.end() && change->at.action <= static_cast<int>(i); ++change) {
+          samples.push_back({work_.rank, 0, time_of(*change), change->live});
+        }
+      } else {
+        add_sample(memory.by_action[i]);
+      }
     }
   }
 
@@ -160,6 +172,19 @@ class ClassTrace {
     action.ready =
         std::clamp(TimePoint(ready), action.posted, std::max(action.posted, action.start));
     return action;
+  }
+
+  /// When the operation of a change starts; in issue order, as memory is taken.
+  [[nodiscard]] TimePoint time_of(const MemoryChange& change) const {
+    TimePoint at = samples.empty() ? TimePoint() : samples.back().at;
+    for (auto event = events.rbegin();
+         event != events.rend() && event->action_index == change.at.action;
+         ++event) {
+      if (event->stream == kComputeStream && event->op_index == change.at.op) {
+        at = std::max(at, event->start);
+      }
+    }
+    return at;
   }
 
   /// Memory changes in issue order, which computation follows; what is issued meanwhile counts to

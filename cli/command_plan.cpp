@@ -1,0 +1,220 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/table.h"
+#include "core/base/file.h"
+#include "core/base/version.h"
+#include "formats/model_file.h"
+#include "planner/search/search.h"
+
+namespace stagewright {
+namespace {
+
+struct PlanOptions {
+  std::string model;
+  std::string cluster;
+  std::string profile;
+  std::string out;
+  std::string precision;
+  std::string recompute;
+  std::int32_t shown_rejections = 5;
+  SearchRequest request;
+};
+
+nlohmann::json to_json(const SearchResult& result) {
+  nlohmann::json plans = nlohmann::json::array();
+  for (const Candidate& candidate : result.plans) {
+    plans.push_back({{"plan", nlohmann::json::parse(to_json_text(candidate.plan))},
+                     {"step_time_s", to_seconds(candidate.step_time)},
+                     {"tokens_per_s", candidate.tokens_per_s},
+                     {"mfu", candidate.mfu},
+                     {"peak_memory_bytes", candidate.peak_memory.count()},
+                     {"bubble", candidate.bubble}});
+  }
+  nlohmann::json rejected = nlohmann::json::array();
+  for (const Rejection& rejection : result.rejected) {
+    rejected.push_back({{"plan", nlohmann::json::parse(to_json_text(rejection.plan))},
+                        {"reason", rejection.reason}});
+  }
+  return {{"plans", std::move(plans)},
+          {"rejected", std::move(rejected)},
+          {"space",
+           {{"size", result.space_size},
+            {"evaluated", result.evaluated},
+            {"pruned", result.pruned},
+            {"simulated", result.simulated}}},
+          {"interrupted", result.interrupted}};
+}
+
+void print(const Context& context, const SearchResult& result, std::int32_t shown_rejections) {
+  Table table({"#", "plan", "step", "tokens/s", "MFU", "peak memory", "bubble"});
+  int rank = 0;
+  for (const Candidate& candidate : result.plans) {
+    table.add({fmt::format("{}", ++rank),
+               summary(candidate.plan),
+               to_string(candidate.step_time),
+               count_text(candidate.tokens_per_s),
+               percent(candidate.mfu),
+               to_string(candidate.peak_memory),
+               percent(candidate.bubble)});
+  }
+  *context.out << table.to_string();
+  *context.out << fmt::format(
+      "\n{} points: {} priced in closed form, {} simulated, {} pruned by their bound, {} "
+      "rejected{}\n",
+      result.space_size,
+      result.evaluated,
+      result.simulated,
+      result.pruned,
+      result.rejected.size(),
+      result.interrupted ? "; stopped early" : "");
+  const auto shown =
+      std::min<std::size_t>(result.rejected.size(), static_cast<std::size_t>(shown_rejections));
+  for (std::size_t i = 0; i < shown; ++i) {
+    *context.out << fmt::format(
+        "  rejected {}: {}\n", summary(result.rejected[i].plan), result.rejected[i].reason);
+  }
+  if (shown < result.rejected.size()) {
+    *context.out << fmt::format("  ... and {} more (--rejected N, --json for all)\n",
+                                result.rejected.size() - shown);
+  }
+}
+
+Result<SearchResult> run_search(const Context& context, PlanOptions& options) {
+  auto files = context.files();
+  if (!files) {
+    return pass_on(std::move(files));
+  }
+  auto model = find_model(*files, options.model);
+  if (!model) {
+    return pass_on(std::move(model));
+  }
+  auto cluster = find_cluster(*files, options.cluster);
+  if (!cluster) {
+    return pass_on(std::move(cluster));
+  }
+  auto profile = load_profile(options.profile);
+  if (!profile) {
+    return pass_on(std::move(profile));
+  }
+  SearchRequest& request = options.request;
+  if (request.sequence == 0) {
+    request.sequence = static_cast<std::int32_t>(model->shape.max_sequence);
+  }
+  const bool cpu = cluster->types.front().name == "cpu";
+  auto precision =
+      parse_dtype(options.precision.empty() ? (cpu ? "fp32" : "bf16") : options.precision);
+  if (!precision) {
+    return pass_on(std::move(precision));
+  }
+  request.precision.compute = *precision;
+  const std::unique_ptr<CostModel> cost = make_cost(std::move(*profile));
+  const InterruptGuard interrupt;
+  SearchControl control;
+  control.stop = &InterruptGuard::requested();
+  control.on_progress = [&](const SearchProgress& progress) {
+    context.progress(fmt::format("searching: {} of {} points, {} simulated",
+                                 progress.evaluated,
+                                 progress.space_size,
+                                 progress.simulated));
+  };
+  auto result = search(*model, *cluster, *cost, request, control);
+  context.progress("");
+  if (result) {
+    for (Candidate& candidate : result->plans) {
+      candidate.plan.model = options.model;
+      candidate.plan.cluster = options.cluster;
+      candidate.plan.made_by = {{"program", std::string("stagewright ") + std::string(version())},
+                                {"command", context.command_line}};
+    }
+  }
+  return result;
+}
+
+ExitCode plan(const Context& context, PlanOptions& options) {
+  auto result = run_search(context, options);
+  if (!result) {
+    return context.report(result.error());
+  }
+  if (!options.out.empty()) {
+    if (auto written = write_file(options.out, to_json_text(result->plans.front().plan));
+        !written) {
+      return context.report(written.error());
+    }
+  }
+  if (context.json) {
+    *context.out << to_json(*result).dump(2) << "\n";
+  } else {
+    print(context, *result, options.shown_rejections);
+    if (!options.out.empty()) {
+      *context.out << "wrote the best plan to " << options.out << "\n";
+    }
+  }
+  return result->interrupted ? ExitCode::kInterrupted : ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "plan", "Search the ways to split a model over a cluster; print the best, with reasons");
+  auto options = std::make_shared<PlanOptions>();
+  SearchRequest& request = options->request;
+  command
+      ->add_option("--model",
+                   options->model,
+                   "Preset (llama3-70b, gpt3-175b, ...), Hugging Face config.json, or model file")
+      ->required();
+  command
+      ->add_option("--cluster",
+                   options->cluster,
+                   "NODESxDEVICESxTYPE (16x8xh100-sxm, 1x2xcpu), a preset, or a cluster file")
+      ->required();
+  command->add_option("--global-batch", request.global_batch, "Sequences per optimizer step")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--seq", request.sequence, "Tokens per sequence (default: the model's longest)")
+      ->check(CLI::PositiveNumber);
+  command->add_option(
+      "--profile", options->profile, "Measured times that go before the cost model");
+  command->add_option(
+      "--precision", options->precision, "bf16, fp16, fp32 (default: bf16; fp32 on cpu)");
+  command->add_option("--dp", request.dp, "Fix data parallelism")->check(CLI::PositiveNumber);
+  command->add_option("--tp", request.tp, "Fix tensor parallelism")->check(CLI::PositiveNumber);
+  command->add_option("--pp", request.pp, "Fix pipeline parallelism")->check(CLI::PositiveNumber);
+  command->add_option("--micro-batch", request.micro_batch_size, "Fix the micro-batch size")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--recompute", options->recompute, "Fix recomputation: none or full")
+      ->check(CLI::IsMember({"none", "full"}));
+  command->add_option("--schedule", request.schedule, "Fix the pipeline schedule: gpipe or 1f1b");
+  command
+      ->add_option("--memory-share",
+                   request.memory_share,
+                   "Share of the device's memory that a plan may fill")
+      ->check(CLI::Range(0.01, 1.0));
+  command->add_option("--top", request.keep, "How many plans to print")->check(CLI::PositiveNumber);
+  command->add_option("--rejected", options->shown_rejections, "How many rejected points to print")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--out", options->out, "Write the best plan to this file");
+  command->callback([options, &chosen] {
+    chosen = [options](const Context& context) {
+      if (!options->recompute.empty()) {
+        options->request.recompute =
+            options->recompute == "full" ? Recompute::kFull : Recompute::kNone;
+      }
+      return plan(context, *options);
+    };
+  });
+}
+
+}  // namespace stagewright

@@ -1,0 +1,191 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "core/base/file.h"
+#include "core/base/version.h"
+#include "formats/model_file.h"
+#include "planner/lower/lower.h"
+#include "runtime/profiler/profiler.h"
+
+namespace stagewright {
+namespace {
+
+struct ProfileCommand {
+  std::string model;
+  std::string out = "profile.json";
+  std::int32_t ranks = 1;
+  std::int32_t sequence = 0;
+  std::vector<std::int32_t> micro_batch_sizes = {1, 2, 4};
+  std::string recompute = "both";
+  ProfileOptions options;
+};
+
+/// All ways to divide `ranks` into dp x tp x pp.
+std::vector<StagePlan> degrees(std::int32_t ranks, std::vector<std::int32_t>& pp) {
+  std::vector<StagePlan> result;
+  for (std::int32_t tp = 1; tp <= ranks; ++tp) {
+    for (std::int32_t stages = 1; tp * stages <= ranks; ++stages) {
+      if (ranks % (tp * stages) == 0) {
+        result.push_back({.dp = ranks / tp / stages, .tp = tp});
+        pp.push_back(stages);
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<Recompute> recompute_choices(const std::string& name) {
+  if (name == "both") {
+    return {Recompute::kNone, Recompute::kFull};
+  }
+  return {name == "full" ? Recompute::kFull : Recompute::kNone};
+}
+
+/// The plan that runs what a real one with these degrees would run, in a short step.
+Plan short_plan(const ModelGraph& model,
+                const ProfileCommand& command,
+                const StagePlan& degree,
+                std::int32_t pp) {
+  Plan plan;
+  plan.model = command.model;
+  plan.cluster = fmt::format("1x{}xcpu", command.ranks);
+  plan.sequence = command.sequence;
+  plan.micro_batches = pp > 1 ? 2 * pp : 2;
+  plan.precision = {.compute = DType::kFloat32};
+  plan.stages =
+      even_stages(static_cast<std::int32_t>(model.layers.size()), pp, degree.dp, degree.tp);
+  return plan;
+}
+
+/// One schedule per degree, micro-batch size and recompute choice that this model allows; what it
+/// does not allow is named on `err`.
+std::vector<Schedule> schedules_to_measure(const Context& context,
+                                           const ModelGraph& model,
+                                           const Cluster& cluster,
+                                           const ProfileCommand& command) {
+  std::vector<Schedule> schedules;
+  std::vector<std::int32_t> pp;
+  const std::vector<StagePlan> ways = degrees(command.ranks, pp);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (static_cast<std::int32_t>(model.layers.size()) < pp[i]) {
+      continue;
+    }
+    Plan plan = short_plan(model, command, ways[i], pp[i]);
+    for (const std::int32_t size : command.micro_batch_sizes) {
+      plan.micro_batch_size = size;
+      for (const Recompute recompute : recompute_choices(command.recompute)) {
+        for (StagePlan& stage : plan.stages) {
+          stage.recompute = recompute;
+        }
+        auto schedule = lower(model, cluster, plan);
+        if (schedule) {
+          schedules.push_back(std::move(*schedule));
+        } else {
+          *context.err << fmt::format(
+              "not measured: {}: {}\n", summary(plan), schedule.error().to_string());
+        }
+      }
+    }
+  }
+  return schedules;
+}
+
+Result<Profile> measure(const Context& context, ProfileCommand& command) {
+  const auto files = context.files();
+  if (!files) {
+    return tl::unexpected<Error>(files.error());
+  }
+  auto model = find_model(*files, command.model);
+  if (!model) {
+    return pass_on(std::move(model));
+  }
+  auto cluster = find_cluster(*files, fmt::format("1x{}xcpu", command.ranks));
+  if (!cluster) {
+    return pass_on(std::move(cluster));
+  }
+  if (command.sequence == 0) {
+    command.sequence = static_cast<std::int32_t>(model->shape.max_sequence);
+  }
+  const std::vector<Schedule> schedules = schedules_to_measure(context, *model, *cluster, command);
+  const InterruptGuard interrupt;
+  command.options.stop = &InterruptGuard::requested();
+  command.options.on_progress = [&](const ProfileOptions::Progress& progress) {
+    context.progress(fmt::format("measuring {:3.0f} %: {}", 100 * progress.done, progress.what));
+  };
+  auto profile = stagewright::profile(schedules, command.options);
+  context.progress("");
+  if (profile) {
+    profile->concurrent_ranks = command.ranks;
+    profile->made_by["program"] = "stagewright " + std::string(version());
+    profile->made_by["command"] = context.command_line;
+    profile->made_by["model"] = model->name;
+  }
+  return profile;
+}
+
+ExitCode run(const Context& context, ProfileCommand& command) {
+  const auto profile = measure(context, command);
+  if (!profile) {
+    return InterruptGuard::requested() ? ExitCode::kInterrupted : context.report(profile.error());
+  }
+  const std::string text = to_json_text(*profile);
+  if (auto written = write_file(command.out, text); !written) {
+    return context.report(written.error());
+  }
+  if (context.json) {
+    *context.out << text << "\n";
+  } else {
+    *context.out << fmt::format(
+        "measured {} operations, {} runs of operations and {} links with {} ranks busy; wrote {}\n",
+        profile->operations.size(),
+        profile->segments.size(),
+        profile->links.size(),
+        command.ranks,
+        command.out);
+  }
+  return ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "profile",
+      "Time a model's operations, layers and transfers on this machine, as plans would run them");
+  auto options = std::make_shared<ProfileCommand>();
+  command->add_option("--model", options->model, "Preset, Hugging Face config.json or model file")
+      ->required();
+  command
+      ->add_option("--ranks",
+                   options->ranks,
+                   "Ranks (threads) that are busy at once; all their dp x tp x pp are measured")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--seq", options->sequence, "Tokens per sequence (default: the model's longest)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--micro-batch",
+                   options->micro_batch_sizes,
+                   "Micro-batch sizes to measure, comma-separated")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command->add_option("--recompute", options->recompute, "none, full or both")
+      ->check(CLI::IsMember({"none", "full", "both"}));
+  command->add_option("--steps", options->options.steps, "Measured steps per plan")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--out", options->out, "The profile file to write")->capture_default_str();
+  command->callback([options, &chosen] {
+    chosen = [options](const Context& context) { return run(context, *options); };
+  });
+}
+
+}  // namespace stagewright

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/table.h"
+#include "core/base/file.h"
+#include "core/base/version.h"
+#include "planner/lower/lower.h"
+#include "runtime/trainer/trainer.h"
+
+namespace stagewright {
+namespace {
+
+struct RunCommand {
+  std::string plan;
+  std::string model;
+  std::string cluster;
+  std::string schedule;
+  std::string trace;
+  std::string metrics;
+  double timeout_s = 60;
+  RunOptions options;
+};
+
+Duration median(std::vector<Duration> times) {
+  if (times.empty()) {
+    return Duration{};
+  }
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+/// The step times without the first, which pays for warming up (where there are others).
+std::vector<Duration> warm_steps(const Trace& trace) {
+  const std::ptrdiff_t skip = trace.step_times.size() > 1 ? 1 : 0;
+  return {trace.step_times.begin() + skip, trace.step_times.end()};
+}
+
+nlohmann::json to_json(const RunReport& report) {
+  nlohmann::json steps = nlohmann::json::array();
+  for (const Duration time : report.trace.step_times) {
+    steps.push_back(to_seconds(time));
+  }
+  nlohmann::json memory = nlohmann::json::array();
+  for (const MemoryPeaks& peaks : report.memory) {
+    memory.push_back(peaks.total.count());
+  }
+  const Duration step = median(warm_steps(report.trace));
+  return {{"schedule_hash", report.trace.schedule_hash},
+          {"plan", report.trace.plan_summary},
+          {"clock", report.trace.clock},
+          {"step_times_s", std::move(steps)},
+          {"median_step_time_s", to_seconds(step)},
+          {"tokens_per_s",
+           step.count() > 0 ? static_cast<double>(report.trace.tokens_per_step) / to_seconds(step)
+                            : 0.0},
+          {"losses", report.trace.losses},
+          {"gradient_norms", report.trace.gradient_norms},
+          {"peak_memory_bytes", std::move(memory)},
+          {"stopped", report.stopped}};
+}
+
+std::string metrics_line(const StepProgress& progress) {
+  return nlohmann::json{
+             {"step", progress.step},
+             {"loss", progress.loss ? nlohmann::json(*progress.loss) : nlohmann::json()},
+             {"gradient_norm",
+              progress.gradient_norm ? nlohmann::json(*progress.gradient_norm) : nlohmann::json()},
+             {"step_time_s", to_seconds(progress.step_time)},
+             {"tokens_per_s",
+              progress.step_time.count() > 0
+                  ? static_cast<double>(progress.tokens) / to_seconds(progress.step_time)
+                  : 0.0}}
+             .dump() +
+         "\n";
+}
+
+Result<Schedule> schedule_to_run(const RunCommand& command, const PlanInputs& inputs) {
+  for (const DeviceType& type : inputs.cluster.types) {
+    if (type.name != "cpu") {
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("this build runs plans on the CPU, the plan is for {}; pass --cluster "
+                      "1x{}xcpu to run it with ranks as threads of this machine",
+                      type.name,
+                      inputs.plan.devices()),
+          command.plan + ":/cluster");
+    }
+  }
+  auto lowered = lower(inputs.model, inputs.cluster, inputs.plan);
+  if (!lowered) {
+    return tl::unexpected<Error>(in_plan_file(std::move(lowered).error(), command.plan));
+  }
+  if (command.schedule.empty()) {
+    return lowered;
+  }
+  auto text = read_file(command.schedule);
+  if (!text) {
+    return pass_on(std::move(text));
+  }
+  auto schedule = parse_schedule(*text, command.schedule);
+  if (schedule && schedule->model_hash != lowered->model_hash) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("was made for model {} ({}), the plan's is {} ({}); lower the plan anew "
+                    "with `stagewright simulate --schedule-out`",
+                    schedule->model_name,
+                    schedule->model_hash,
+                    lowered->model_name,
+                    lowered->model_hash),
+        command.schedule);
+  }
+  return schedule;
+}
+
+Result<RunReport> train(const Context& context, RunCommand& command) {
+  const auto files = context.files();
+  if (!files) {
+    return tl::unexpected<Error>(files.error());
+  }
+  auto inputs = load_plan(*files, command.plan, command.model, command.cluster);
+  if (!inputs) {
+    return pass_on(std::move(inputs));
+  }
+  auto schedule = schedule_to_run(command, *inputs);
+  if (!schedule) {
+    return pass_on(std::move(schedule));
+  }
+  const InterruptGuard interrupt;
+  std::string metrics;
+  RunOptions& options = command.options;
+  options.timeout = from_seconds(command.timeout_s);
+  options.stop = &InterruptGuard::requested();
+  options.on_step = [&](const StepProgress& progress) {
+    metrics += metrics_line(progress);
+    context.progress(fmt::format("step {}/{}  loss {:.4f}  norm {:.3f}  {}",
+                                 progress.step + 1,
+                                 progress.steps,
+                                 progress.loss.value_or(0),
+                                 progress.gradient_norm.value_or(0),
+                                 to_string(progress.step_time)));
+  };
+  auto report = stagewright::run(*schedule, options);
+  context.progress("");
+  if (!command.metrics.empty()) {
+    if (auto written = write_file(command.metrics, metrics); !written) {
+      return pass_on(std::move(written));
+    }
+  }
+  if (report) {
+    report->trace.plan_summary = summary(inputs->plan);
+    report->trace.made_by["program"] = "stagewright " + std::string(version());
+    report->trace.made_by["command"] = context.command_line;
+  }
+  return report;
+}
+
+void print(std::ostream& out, const RunReport& report) {
+  const Trace& trace = report.trace;
+  out << trace.plan_summary << "\n\n";
+  Table table({"step", "loss", "gradient norm", "time"});
+  const std::size_t steps = trace.step_times.size();
+  const std::size_t stride = std::max<std::size_t>(1, steps / 10);
+  for (std::size_t i = 0; i < steps; ++i) {
+    if (i % stride == 0 || i + 1 == steps) {
+      table.add(
+          {fmt::format("{}", i),
+           i < trace.losses.size() ? fmt::format("{:.6f}", trace.losses[i]) : "-",
+           i < trace.gradient_norms.size() ? fmt::format("{:.5f}", trace.gradient_norms[i]) : "-",
+           to_string(trace.step_times[i])});
+    }
+  }
+  out << table.to_string();
+  const Duration step = median(warm_steps(trace));
+  const auto fullest = std::ranges::max_element(report.memory, {}, &MemoryPeaks::total);
+  out << fmt::format("\nmedian step {} ({} clock), {} tokens/s, largest rank memory {}{}\n",
+                     to_string(step),
+                     trace.clock,
+                     step.count() > 0
+                         ? count_text(static_cast<double>(trace.tokens_per_step) / to_seconds(step))
+                         : "0",
+                     fullest == report.memory.end() ? "unknown" : to_string(fullest->total),
+                     report.stopped ? "; stopped early" : "");
+}
+
+ExitCode run_command(const Context& context, RunCommand& command) {
+  const auto report = train(context, command);
+  if (!report) {
+    return context.report(report.error());
+  }
+  if (!command.trace.empty()) {
+    if (auto saved = save_trace(command.trace, report->trace); !saved) {
+      return context.report(saved.error());
+    }
+  }
+  if (context.json) {
+    *context.out << to_json(*report).dump(2) << "\n";
+  } else {
+    print(*context.out, *report);
+  }
+  return report->stopped ? ExitCode::kInterrupted : ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Chosen& chosen) {
+  CLI::App* command =
+      app.add_subcommand("run", "Train by a plan for real, with ranks as threads of this machine");
+  auto options = std::make_shared<RunCommand>();
+  command->add_option("plan", options->plan, "Plan file (*.plan.json)")->required();
+  command
+      ->add_option(
+          "--data", options->options.data, "Text file, folder of text files, or tokens (*.bin)")
+      ->required();
+  command->add_option("--steps", options->options.steps, "Optimizer steps")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", options->options.seed, "Of the initial weights and the sampling");
+  command
+      ->add_option("--token-width", options->options.token_width, "Bytes of a token in a .bin file")
+      ->check(CLI::IsMember({2, 4}));
+  command->add_option("--model", options->model, "Model instead of the one that the plan names");
+  command->add_option(
+      "--cluster", options->cluster, "Cluster instead of the one that the plan names (1xNxcpu)");
+  command->add_option(
+      "--schedule", options->schedule, "Execute this schedule file instead of lowering the plan");
+  command->add_option("--trace",
+                      options->trace,
+                      "Write the measured timeline (Chrome/Perfetto JSON; *.swtrace: binary)");
+  command->add_option("--metrics", options->metrics, "Write a JSON line per step");
+  command
+      ->add_option("--timeout",
+                   options->timeout_s,
+                   "Seconds that a rank may wait for another before the run fails")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->callback([options, &chosen] {
+    chosen = [options](const Context& context) { return run_command(context, *options); };
+  });
+}
+
+}  // namespace stagewright

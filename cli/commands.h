@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+
+#include "cli/context.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace stagewright {
+
+/// A command adds its options to `app` and leaves in `chosen` what is to run when it was the one.
+/// To add a command: one file with such a function, and its line in run_cli.cpp.
+using Chosen = std::function<ExitCode(const Context&)>;
+using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
+
+void add_plan_command(CLI::App& app, Chosen& chosen);
+void add_simulate_command(CLI::App& app, Chosen& chosen);
+void add_profile_command(CLI::App& app, Chosen& chosen);
+void add_run_command(CLI::App& app, Chosen& chosen);
+void add_compare_command(CLI::App& app, Chosen& chosen);
+
+}  // namespace stagewright

@@ -1,0 +1,91 @@
+#include "cli/inputs.h"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/file.h"
+#include "core/base/json_reader.h"
+#include "formats/model_file.h"
+
+namespace stagewright {
+
+Result<std::optional<Profile>> load_profile(const std::string& path) {
+  if (path.empty()) {
+    return std::optional<Profile>{};
+  }
+  auto text = read_file(path);
+  if (!text) {
+    return pass_on(std::move(text));
+  }
+  return parse_profile(*text, path).map([](Profile profile) {
+    return std::optional<Profile>(std::move(profile));
+  });
+}
+
+std::unique_ptr<CostModel> make_cost(std::optional<Profile> profile) {
+  auto analytical = make_analytical_cost();
+  return profile ? make_profiled_cost(std::move(*profile), std::move(analytical))
+                 : std::move(analytical);
+}
+
+Result<PlanInputs> load_plan(const DataFiles& files,
+                             const std::string& path,
+                             const std::string& model,
+                             const std::string& cluster) {
+  auto text = read_file(path);
+  if (!text) {
+    return pass_on(std::move(text));
+  }
+  // The model comes first: a plan in shorthand is spread over the model's layers.
+  std::string model_name = model;
+  if (model_name.empty()) {
+    auto json = parse_json(*text, path);
+    if (!json) {
+      return pass_on(std::move(json));
+    }
+    if (json->is_object() && json->contains("model") && (*json)["model"].is_string()) {
+      model_name = (*json)["model"].get<std::string>();
+    }
+  }
+  if (model_name.empty()) {
+    return fail(ErrorCode::kInvalidInput,
+                "names no model; add \"model\": \"NAME or path\", or pass --model",
+                path + ":/model");
+  }
+  auto graph = find_model(files, model_name);
+  if (!graph) {
+    return pass_on(std::move(graph));
+  }
+  auto plan = parse_plan(*text, path, static_cast<std::int32_t>(graph->layers.size()));
+  if (!plan) {
+    return pass_on(std::move(plan));
+  }
+  auto machines = find_cluster(files, cluster.empty() ? plan->cluster : cluster);
+  if (!machines) {
+    return pass_on(std::move(machines));
+  }
+  return PlanInputs{std::move(*plan), std::move(*graph), std::move(*machines)};
+}
+
+Error in_plan_file(Error error, const std::string& path) {
+  constexpr std::string_view kPlan = "plan:";
+  if (error.where.starts_with(kPlan)) {
+    error.where.replace(0, kPlan.size() - 1, path);
+  }
+  return error;
+}
+
+Result<Trace> load_trace(const std::string& path) {
+  auto content = read_file(path);
+  if (!content) {
+    return pass_on(std::move(content));
+  }
+  return parse_trace(*content, path);
+}
+
+Result<void> save_trace(const std::string& path, const Trace& trace) {
+  return write_file(path, path.ends_with(".swtrace") ? to_binary(trace) : to_chrome_json(trace));
+}
+
+}  // namespace stagewright

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/data_files.h"
+#include "core/base/result.h"
+#include "core/model/model_graph.h"
+#include "core/plan/plan.h"
+#include "core/profile/profile.h"
+#include "core/trace/trace.h"
+#include "sim/cost/cost_model.h"
+
+namespace stagewright {
+
+/// The profile at `path`, or none for an empty path.
+[[nodiscard]] Result<std::optional<Profile>> load_profile(const std::string& path);
+
+/// Prices: the profile's where it covers an operation, else the analytical model.
+[[nodiscard]] std::unique_ptr<CostModel> make_cost(std::optional<Profile> profile);
+
+/// A plan file with the model and cluster that it names (each may be overridden; empty: not).
+struct PlanInputs {
+  Plan plan;
+  ModelGraph model;
+  Cluster cluster;
+};
+[[nodiscard]] Result<PlanInputs> load_plan(const DataFiles& files,
+                                           const std::string& path,
+                                           const std::string& model,
+                                           const std::string& cluster);
+
+/// An error of lowering, which knows plans but not their files, with the file in its place.
+[[nodiscard]] Error in_plan_file(Error error, const std::string& path);
+
+[[nodiscard]] Result<Trace> load_trace(const std::string& path);
+
+/// Writes the trace: binary for "*.swtrace", Chrome JSON otherwise.
+[[nodiscard]] Result<void> save_trace(const std::string& path, const Trace& trace);
+
+}  // namespace stagewright

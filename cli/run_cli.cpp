@@ -1,0 +1,84 @@
+#include "cli/run_cli.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "core/base/version.h"
+
+namespace stagewright {
+namespace {
+
+constexpr std::array<AddCommand, 5> kCommands{&add_profile_command,
+                                              &add_plan_command,
+                                              &add_simulate_command,
+                                              &add_run_command,
+                                              &add_compare_command};
+
+constexpr const char* kFooter = R"(
+The usual way through:
+  stagewright profile  --model MODEL --ranks 2 --out profile.json     what this machine does
+  stagewright plan     --model MODEL --cluster 1x2xcpu --profile profile.json
+                       --global-batch 8 --seq 128 --out best.plan.json   the best plans
+  stagewright simulate best.plan.json --profile profile.json --trace predicted.json
+  stagewright run      best.plan.json --data docs --steps 20 --trace measured.json
+  stagewright compare  predicted.json measured.json                    was it right?
+`stagewright COMMAND --help` explains each; traces open in ui.perfetto.dev.
+
+Exit codes: 0 success; 1 a check did not hold (compare --max-error); 2 wrong command line;
+3 malformed or unknown input; 4 nothing feasible; 5 not supported; 6 file could not be read
+or written; 7 a run failed; 130 interrupted.)";
+
+std::string join(const std::vector<std::string>& arguments) {
+  std::string line = "stagewright";
+  for (const std::string& argument : arguments) {
+    line += " " + argument;
+  }
+  return line;
+}
+
+}  // namespace
+
+ExitCode run_cli(const std::vector<std::string>& arguments,
+                 std::ostream& out,
+                 std::ostream& err,
+                 bool terminal) {
+  Context context{.out = &out, .err = &err, .terminal = terminal};
+  context.command_line = join(arguments);
+
+  CLI::App app(
+      "Plans, simulates and runs the parallel training of large models, and holds the "
+      "measured run against the prediction.",
+      "stagewright");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string(version()));
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_flag("--json", context.json, "Print the result as JSON");
+  app.add_option("--profiles",
+                 context.profiles,
+                 "Folder whose files replace or extend the built-in devices, clusters and models");
+  Chosen chosen;
+  for (const AddCommand add : kCommands) {
+    add(app, chosen);
+  }
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    const bool asked = error.get_exit_code() == 0;  // --help, --version
+    app.exit(error, out, err);
+    return asked ? ExitCode::kSuccess : ExitCode::kUsage;
+  }
+  try {
+    return chosen(context);
+  } catch (const std::exception& error) {
+    return context.report(Error{ErrorCode::kBackendFailed, error.what(), {}});
+  }
+}
+
+}  // namespace stagewright

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+
+namespace stagewright {
+
+/// The whole command `stagewright ARGUMENTS...`: parses, runs one command, prints to `out` and
+/// `err`.  `terminal` says whether `err` may show progress.  No exceptions, no exit.
+[[nodiscard]] ExitCode run_cli(const std::vector<std::string>& arguments,
+                               std::ostream& out,
+                               std::ostream& err,
+                               bool terminal);
+
+}  // namespace stagewright

@@ -1,0 +1,210 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli_runner.h"
+#include "core/base/file.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stagewright {
+namespace {
+
+/// Each case: what is wrong, the call, the exit code, and what the message must hold: the place,
+/// the value and the way out.
+struct BadInput {
+  std::string name;
+  std::vector<std::string> arguments;
+  ExitCode code;
+  std::vector<std::string> message;
+};
+
+class BadInputs : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& content) {
+    const auto path = folder_.path() / name;
+    EXPECT_TRUE(write_file(path, content).has_value());
+    return path.string();
+  }
+  /// The demo model as a Hugging Face configuration with one field changed.
+  std::string config(const std::string& key, const nlohmann::json& value) {
+    nlohmann::json json = {{"architectures", {"GPT2LMHeadModel"}},
+                           {"model_type", "gpt2"},
+                           {"n_embd", 64},
+                           {"n_head", 4},
+                           {"n_layer", 2},
+                           {"n_positions", 64},
+                           {"vocab_size", 256}};
+    json[key] = value;
+    return write("config_" + key + ".json", json.dump());
+  }
+  std::string plan(const std::string& key, const nlohmann::json& value) {
+    nlohmann::json json = {{"version", 1},
+                           {"model", example("models/gpt-demo.json")},
+                           {"cluster", "1x8xcpu"},
+                           {"sequence", 64},
+                           {"micro_batch_size", 1},
+                           {"micro_batches", 4},
+                           {"dp", 1},
+                           {"tp", 1},
+                           {"pp", 1},
+                           {"precision", {{"compute", "fp32"}}}};
+    json[key] = value;
+    return write("plan_" + key + ".plan.json", json.dump());
+  }
+  static std::vector<std::string> plan_for(const std::string& model,
+                                           std::vector<std::string> more = {}) {
+    std::vector<std::string> all{
+        "plan", "--model", model, "--cluster", "1x8xcpu", "--global-batch", "8", "--seq", "64"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  static void expect(const BadInput& bad) {
+    SCOPED_TRACE(bad.name);
+    const CliResult result = run_stagewright(bad.arguments);
+    EXPECT_EQ(result.code, bad.code) << result.err;
+    for (const std::string& part : bad.message) {
+      EXPECT_NE(result.err.find(part), std::string::npos)
+          << "'" << part << "' is not in: " << result.err;
+    }
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(BadInputs, OfTheModel) {
+  const std::string broken = write("broken.json", "{\"n_embd\": 64,");
+  expect({"truncated JSON",
+          plan_for(broken),
+          ExitCode::kInvalidInput,
+          {"broken.json", "not valid JSON at line 1", "complete?"}});
+  expect({"no such file",
+          plan_for("nowhere/config.json"),
+          ExitCode::kInvalidInput,
+          {"nowhere/config.json"}});
+  expect({"unknown architecture",
+          plan_for(config("architectures", {"MambaForCausalLM"})),
+          ExitCode::kUnsupported,
+          {"MambaForCausalLM", "supported"}});
+  expect({"zero size",
+          plan_for(config("n_layer", 0)),
+          ExitCode::kInvalidInput,
+          {"/n_layer", "is 0", "1 or more"}});
+  expect({"negative size",
+          plan_for(config("n_embd", -64)),
+          ExitCode::kInvalidInput,
+          {"/n_embd", "-64"}});
+}
+
+TEST_F(BadInputs, OfTheCommandLine) {
+  expect({"no command", {}, ExitCode::kUsage, {}});
+  expect({"unknown command", {"plann"}, ExitCode::kUsage, {}});
+  expect({"zero batch",
+          plan_for(example("models/gpt-demo.json"), {"--global-batch", "0"}),
+          ExitCode::kUsage,
+          {"--global-batch"}});
+  expect({"negative sequence",
+          plan_for(example("models/gpt-demo.json"), {"--seq", "-5"}),
+          ExitCode::kUsage,
+          {"--seq"}});
+  expect({"a cluster form that does not parse",
+          {"plan", "--model", "gpt2", "--cluster", "16xx8xh100", "--global-batch", "8"},
+          ExitCode::kInvalidInput,
+          {"16xx8xh100"}});
+  expect({"an unknown device",
+          {"plan", "--model", "gpt2", "--cluster", "2x8xh1000", "--global-batch", "8"},
+          ExitCode::kInvalidInput,
+          {"h1000", "h100"}});
+  expect({"zero nodes",
+          {"plan", "--model", "gpt2", "--cluster", "0x8xh100", "--global-batch", "8"},
+          ExitCode::kInvalidInput,
+          {"0x8xh100"}});
+}
+
+TEST_F(BadInputs, OfThePlan) {
+  const auto simulate = [](const std::string& path) {
+    return std::vector<std::string>{"simulate", path};
+  };
+  expect({"unknown key",
+          simulate(plan("micro_batchs", 4)),
+          ExitCode::kInvalidInput,
+          {"micro_batchs", "did you mean 'micro_batches'?"}});
+  expect({"zero micro-batches",
+          simulate(plan("micro_batches", 0)),
+          ExitCode::kInvalidInput,
+          {"/micro_batches", "is 0"}});
+  expect({"negative degree", simulate(plan("tp", -2)), ExitCode::kInvalidInput, {"/tp", "-2"}});
+  expect({"heads not divisible by tp",
+          simulate(plan("tp", 3)),
+          ExitCode::kInfeasible,
+          {"plan_tp.plan.json:/stages/0/tp: tp is 3", "4 heads", "1, 2, 4"}});
+  expect(
+      {"fewer layers than stages", simulate(plan("pp", 8)), ExitCode::kInvalidInput, {"/pp", "8"}});
+  expect({"another model",
+          simulate(plan("model_hash", "0123456789abcdef0123456789abcdef")),
+          ExitCode::kInvalidInput,
+          {"model", "0123456789abcdef"}});
+  expect({"more devices than the cluster has",
+          simulate(plan("dp", 16)),
+          ExitCode::kInfeasible,
+          {"16"}});
+  expect({"unknown schedule",
+          simulate(plan("schedule", "1f2b")),
+          ExitCode::kInvalidInput,
+          {"1f2b", "1f1b"}});
+}
+
+TEST_F(BadInputs, BatchThatDoesNotDivide) {
+  const CliResult result = run_stagewright({"plan",
+                                            "--model",
+                                            example("models/gpt-demo.json"),
+                                            "--cluster",
+                                            "1x8xcpu",
+                                            "--global-batch",
+                                            "7",
+                                            "--seq",
+                                            "64",
+                                            "--dp",
+                                            "2",
+                                            "--tp",
+                                            "4"});
+  EXPECT_EQ(result.code, ExitCode::kInfeasible);
+  EXPECT_NE(result.err.find("global batch 7 is not divisible by dp 2"), std::string::npos)
+      << result.err;
+}
+
+TEST_F(BadInputs, AnOutputThatCannotBeWritten) {
+  const std::string file = write("file", "");
+  expect({"below a file",
+          plan_for(example("models/gpt-demo.json"), {"--out", file + "/best.plan.json"}),
+          ExitCode::kIo,
+          {file, "check the path"}});
+}
+
+TEST_F(BadInputs, OfARun) {
+  const std::string good = plan("dp", 1);
+  expect({"no data",
+          {"run", good, "--data", "nowhere.txt"},
+          ExitCode::kInvalidInput,
+          {"nowhere.txt"}});
+  expect({"text shorter than a sequence",
+          {"run", good, "--data", write("short.txt", "abc")},
+          ExitCode::kInvalidInput,
+          {"short.txt"}});
+  expect({"a plan for another machine",
+          {"run", example("llama3-70b-128xh100.plan.json"), "--data", "docs"},
+          ExitCode::kUnsupported,
+          {"/cluster", "--cluster 1x"}});
+  expect({"a schedule that was changed by hand",
+          {"run", good, "--data", good, "--schedule", write("foreign.json", "{}")},
+          ExitCode::kInvalidInput,
+          {"foreign.json"}});
+}
+
+TEST_F(BadInputs, OfACompare) {
+  const std::string text = write("text.json", "{\"traceEvents\": []}");
+  expect({"a foreign trace", {"compare", text, text}, ExitCode::kInvalidInput, {"text.json"}});
+}
+
+}  // namespace
+}  // namespace stagewright

@@ -1,0 +1,92 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli_runner.h"
+#include "core/base/file.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stagewright {
+namespace {
+
+/// The main job on a small model: profile, plan, simulate, run, compare.
+TEST(MainJob, EndsWithPredictedBesideMeasured) {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name) { return (folder.path() / name).string(); };
+  const std::string model = example("models/gpt-demo.json");
+  const auto ok = [](const std::vector<std::string>& arguments) {
+    const CliResult result = run_stagewright(arguments);
+    EXPECT_EQ(result.code, ExitCode::kSuccess) << result.err;
+    return result.out;
+  };
+  ok({"profile",
+      "--model",
+      model,
+      "--ranks",
+      "2",
+      "--seq",
+      "32",
+      "--micro-batch",
+      "1,2",
+      "--steps",
+      "2",
+      "--out",
+      file("profile.json")});
+  ok({"plan",
+      "--model",
+      model,
+      "--cluster",
+      "1x2xcpu",
+      "--global-batch",
+      "4",
+      "--seq",
+      "32",
+      "--profile",
+      file("profile.json"),
+      "--pp",
+      "2",
+      "--out",
+      file("best.plan.json")});
+  ok({"simulate",
+      file("best.plan.json"),
+      "--profile",
+      file("profile.json"),
+      "--trace",
+      file("predicted.json")});
+  ok({"run",
+      file("best.plan.json"),
+      "--data",
+      example("models"),
+      "--steps",
+      "3",
+      "--trace",
+      file("measured.swtrace"),
+      "--metrics",
+      file("metrics.jsonl")});
+  const auto comparison = nlohmann::json::parse(
+      ok({"compare", file("predicted.json"), file("measured.swtrace"), "--json"}));
+  EXPECT_GT(comparison["step"]["predicted_s"].get<double>(), 0);
+  EXPECT_GT(comparison["step"]["measured_s"].get<double>(), 0);
+  for (const auto& memory : comparison["memory"]) {
+    EXPECT_EQ(memory["predicted_bytes"], memory["measured_bytes"]) << memory.dump();
+  }
+  const auto metrics = read_file(file("metrics.jsonl"));
+  ASSERT_TRUE(metrics.has_value());
+  EXPECT_EQ(std::ranges::count(*metrics, '\n'), 3);
+
+  const CliResult strict = run_stagewright(
+      {"compare", file("predicted.json"), file("measured.swtrace"), "--max-error", "0"});
+  EXPECT_EQ(strict.code, ExitCode::kCheckFailed);
+}
+
+TEST(MainJob, HelpTeachesTheCommandsAndTheExitCodes) {
+  const CliResult help = run_stagewright({"--help"});
+  EXPECT_EQ(help.code, ExitCode::kSuccess);
+  for (const char* part : {"profile", "plan", "simulate", "run", "compare", "Exit codes"}) {
+    EXPECT_NE(help.out.find(part), std::string::npos) << part;
+  }
+}
+
+}  // namespace
+}  // namespace stagewright

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli_runner.h"
+#include "core/base/file.h"
+#include "core/plan/plan.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stagewright {
+namespace {
+
+std::vector<std::string> plan_arguments(std::vector<std::string> more = {}) {
+  std::vector<std::string> all{"plan",
+                               "--model",
+                               example("models/llama-3-70b/config.json"),
+                               "--cluster",
+                               "16x8xh100-sxm",
+                               "--global-batch",
+                               "1024",
+                               "--seq",
+                               "8192"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(PlanCommand, PrintsTheBestPlansWithTheirFigures) {
+  const CliResult result = run_stagewright(plan_arguments());
+  ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
+  for (const char* column : {"step", "tokens/s", "MFU", "peak memory", "bubble"}) {
+    EXPECT_NE(result.out.find(column), std::string::npos) << column;
+  }
+  EXPECT_NE(result.out.find("rejected"), std::string::npos);
+}
+
+TEST(PlanCommand, JsonHoldsWholePlansBestFirstAndReasons) {
+  const CliResult result = run_stagewright(plan_arguments({"--json"}));
+  ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  ASSERT_FALSE(json["plans"].empty());
+  double last = 0;
+  for (const auto& entry : json["plans"]) {
+    EXPECT_GE(entry["step_time_s"].get<double>(), last);
+    last = entry["step_time_s"].get<double>();
+    EXPECT_GT(entry["tokens_per_s"].get<double>(), 0);
+    EXPECT_GT(entry["mfu"].get<double>(), 0);
+    EXPECT_LT(entry["mfu"].get<double>(), 1);
+    EXPECT_LE(entry["peak_memory_bytes"].get<std::int64_t>(), std::int64_t{80} << 30);
+    EXPECT_GE(entry["bubble"].get<double>(), 0);
+    const auto plan = parse_plan(entry["plan"].dump(), "plan");
+    ASSERT_TRUE(plan.has_value()) << plan.error().to_string();
+    EXPECT_EQ(plan->devices(), 128);
+    EXPECT_EQ(plan->global_batch(), 1024);
+  }
+  ASSERT_FALSE(json["rejected"].empty());
+  EXPECT_FALSE(json["rejected"][0]["reason"].get<std::string>().empty());
+  const auto& space = json["space"];
+  EXPECT_GE(space["size"].get<int>(), space["evaluated"].get<int>());
+}
+
+TEST(PlanCommand, WritesThePlanThatSimulateReadsWithTheSameStepTime) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "best.plan.json").string();
+  const CliResult planned =
+      run_stagewright(plan_arguments({"--json", "--top", "1", "--out", path}));
+  ASSERT_EQ(planned.code, ExitCode::kSuccess) << planned.err;
+  const CliResult simulated = run_stagewright({"simulate", path, "--json"});
+  ASSERT_EQ(simulated.code, ExitCode::kSuccess) << simulated.err;
+  const auto plan = nlohmann::json::parse(planned.out)["plans"][0];
+  const auto simulation = nlohmann::json::parse(simulated.out);
+  EXPECT_EQ(plan["step_time_s"], simulation["step_time_s"]);
+  EXPECT_EQ(plan["peak_memory_bytes"], simulation["peak_memory_bytes"]);
+  EXPECT_EQ(plan["mfu"], simulation["mfu"]);
+}
+
+TEST(PlanCommand, NothingThatFitsSaysWhy) {
+  const CliResult result = run_stagewright({"plan",
+                                            "--model",
+                                            "llama3-70b",
+                                            "--cluster",
+                                            "1x8xa100-40gb",
+                                            "--global-batch",
+                                            "8",
+                                            "--seq",
+                                            "8192"});
+  EXPECT_EQ(result.code, ExitCode::kInfeasible);
+  EXPECT_NE(result.err.find("out of memory"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("more memory"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace stagewright
