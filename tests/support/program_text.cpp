@@ -8,6 +8,7 @@ namespace {
 
 std::string names_of(const RankProgram& program, const std::vector<TensorId>& tensors) {
   std::vector<std::string> names;
+  names.reserve(tensors.size());
   for (const TensorId tensor : tensors) {
     names.push_back(program.tensors[tensor.index()].name);
   }
@@ -79,6 +80,7 @@ std::string text_of(const RankProgram& program, const std::vector<Operation>& op
 
 std::string text_of(const std::vector<Action>& actions) {
   std::vector<std::string> texts;
+  texts.reserve(actions.size());
   for (const Action& action : actions) {
     texts.push_back(to_string(action));
   }

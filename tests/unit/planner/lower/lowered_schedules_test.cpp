@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,24 +42,30 @@ std::string name_of(const Variant& variant) {
                      variant.uneven ? " uneven" : "");
 }
 
-/// Every combination of the sizes below, plain and with recomputation on uneven stages.
-std::vector<Variant> variants() {
-  std::vector<Variant> all;
-  for (const ScheduleGenerator& generator : schedule_generators()) {
-    for (const std::int32_t dp : {1, 2}) {
-      for (const std::int32_t tp : {1, 2}) {
-        for (const std::int32_t pp : {1, 2, 3, 5}) {
-          for (const std::int32_t micro_batches : {1, 2, 7}) {
-            Variant variant{.degrees = {.dp = dp, .tp = tp, .pp = pp},
-                            .schedule = std::string(generator.name),
-                            .micro_batches = micro_batches};
-            all.push_back(variant);
-            variant.recompute = Recompute::kFull;
-            variant.uneven = true;
-            all.push_back(variant);
-          }
-        }
+std::vector<Degrees> layouts() {
+  std::vector<Degrees> layouts;
+  for (const std::int32_t dp : {1, 2}) {
+    for (const std::int32_t tp : {1, 2}) {
+      for (const std::int32_t pp : {1, 2, 3, 5}) {
+        layouts.push_back({.dp = dp, .tp = tp, .pp = pp});
       }
+    }
+  }
+  return layouts;
+}
+
+/// Every layout with few and many micro-batches, plain and with recomputation on uneven stages.
+std::vector<Variant> variants_of(const ScheduleGenerator& generator) {
+  std::vector<Variant> all;
+  for (const Degrees& degrees : layouts()) {
+    for (const std::int32_t micro_batches : {1, 2, 7}) {
+      Variant variant{.degrees = degrees,
+                      .schedule = std::string(generator.name),
+                      .micro_batches = micro_batches};
+      all.push_back(variant);
+      variant.recompute = Recompute::kFull;
+      variant.uneven = true;
+      all.push_back(variant);
     }
   }
   return all;
@@ -76,14 +83,20 @@ Plan plan_for(const ModelGraph& model, const Variant& variant) {
   return plan;
 }
 
+void expect_valid(const ModelGraph& model, const Variant& variant) {
+  SCOPED_TRACE(model.name + " " + name_of(variant));
+  const Result<Schedule> schedule = lower(model, cpu_cluster(20), plan_for(model, variant));
+  ASSERT_TRUE(schedule) << schedule.error().to_string();
+  const Result<void> valid = validate(*schedule);
+  EXPECT_TRUE(valid) << valid.error().to_string();
+}
+
 TEST(LoweredSchedules, AreValidOverAGridOfLayouts) {
   for (const ModelGraph& model : {tiny_gpt(3), tiny_llama(3)}) {
-    for (const Variant& variant : variants()) {
-      SCOPED_TRACE(model.name + " " + name_of(variant));
-      const Result<Schedule> schedule = lower(model, cpu_cluster(20), plan_for(model, variant));
-      ASSERT_TRUE(schedule) << schedule.error().to_string();
-      const Result<void> valid = validate(*schedule);
-      ASSERT_TRUE(valid) << valid.error().to_string();
+    for (const ScheduleGenerator& generator : schedule_generators()) {
+      for (const Variant& variant : variants_of(generator)) {
+        expect_valid(model, variant);
+      }
     }
   }
 }
@@ -103,34 +116,54 @@ std::vector<std::vector<std::int32_t>> transfers_of(const Schedule& schedule) {
 }
 
 /// Runs the transfers where each rank has one at a time, and waits until the other side has come to
-/// it too: the strictest queue that a backend could have.  How many are left when nothing moves.
-std::size_t left_in_strict_rendezvous(const Schedule& schedule) {
-  const auto matches = match_messages(schedule).value();
-  const auto transfers = transfers_of(schedule);
-  std::vector<std::size_t> next(transfers.size());
-  const auto current = [&](std::size_t rank) {
-    return next[rank] < transfers[rank].size() ? transfers[rank][next[rank]] : -1;
-  };
-  bool moved = true;
-  while (moved) {
-    moved = false;
-    for (std::size_t rank = 0; rank < transfers.size(); ++rank) {
-      if (const std::int32_t action = current(rank); action >= 0) {
-        const Match& match = *matches[rank][static_cast<std::size_t>(action)];
-        if (current(match.rank.index()) == match.action) {
-          ++next[rank];
-          ++next[match.rank.index()];
-          moved = true;
-        }
+/// it too: the strictest queue that a backend could have.
+class StrictRendezvous {
+ public:
+  explicit StrictRendezvous(const Schedule& schedule)
+      : matches_(match_messages(schedule).value()),
+        transfers_(transfers_of(schedule)),
+        next_(transfers_.size()) {}
+
+  /// Transfers that are left when nothing moves.
+  std::size_t run() {
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (std::size_t rank = 0; rank < transfers_.size(); ++rank) {
+        moved = step(rank) || moved;
       }
     }
+    std::size_t left = 0;
+    for (std::size_t rank = 0; rank < transfers_.size(); ++rank) {
+      left += transfers_[rank].size() - next_[rank];
+    }
+    return left;
   }
-  std::size_t left = 0;
-  for (std::size_t rank = 0; rank < transfers.size(); ++rank) {
-    left += transfers[rank].size() - next[rank];
+
+ private:
+  [[nodiscard]] std::optional<std::int32_t> current(std::size_t rank) const {
+    return next_[rank] < transfers_[rank].size() ? std::optional(transfers_[rank][next_[rank]])
+                                                 : std::nullopt;
   }
-  return left;
-}
+
+  bool step(std::size_t rank) {
+    const std::optional<std::int32_t> action = current(rank);
+    if (!action) {
+      return false;
+    }
+    const Match& match = *matches_[rank][static_cast<std::size_t>(*action)];
+    if (current(match.rank.index()) != match.action) {
+      return false;
+    }
+    ++next_[rank];
+    ++next_[match.rank.index()];
+    return true;
+  }
+
+  std::vector<std::vector<std::optional<Match>>> matches_;
+  std::vector<std::vector<std::int32_t>> transfers_;
+  std::vector<std::size_t> next_;
+};
 
 TEST(LoweredSchedules, CannotDeadlockUnderTheStrictestQueue) {
   const ModelGraph model = tiny_llama(6);
@@ -141,7 +174,7 @@ TEST(LoweredSchedules, CannotDeadlockUnderTheStrictestQueue) {
         plan.schedule = std::string(generator.name);
         const Result<Schedule> schedule = lower(model, cpu_cluster(8), plan);
         ASSERT_TRUE(schedule) << schedule.error().to_string();
-        EXPECT_EQ(left_in_strict_rendezvous(*schedule), 0U)
+        EXPECT_EQ(StrictRendezvous(*schedule).run(), 0U)
             << generator.name << " pp " << pp << " micro-batches " << micro_batches;
       }
     }

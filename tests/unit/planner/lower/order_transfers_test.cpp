@@ -22,6 +22,7 @@ PipelineOrder order_of(const std::string& schedule, std::int32_t pp, std::int32_
 
 std::vector<std::string> texts_of(const std::vector<Transfer>& transfers) {
   std::vector<std::string> texts;
+  texts.reserve(transfers.size());
   for (const Transfer& transfer : transfers) {
     texts.push_back(fmt::format("{}: {}{} {}->{}",
                                 transfer.ready,

@@ -6,15 +6,15 @@ namespace stagewright {
 namespace {
 
 DraftOperation op(OpKind kind,
-                  std::vector<std::int32_t> inputs,
-                  std::vector<std::int32_t> outputs) {
+                  const std::vector<std::int32_t>& inputs,
+                  const std::vector<std::int32_t>& outputs) {
   DraftOperation draft;
   draft.op.kind = kind;
   for (const std::int32_t input : inputs) {
-    draft.op.inputs.push_back(TensorId(input));
+    draft.op.inputs.emplace_back(input);
   }
   for (const std::int32_t output : outputs) {
-    draft.op.outputs.push_back(TensorId(output));
+    draft.op.outputs.emplace_back(output);
   }
   return draft;
 }
