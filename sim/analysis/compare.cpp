@@ -69,6 +69,7 @@ struct KindSum {
 
 std::vector<KindComparison> largest_first(const std::map<std::string, KindSum>& sums) {
   std::vector<KindComparison> kinds;
+  kinds.reserve(sums.size());
   for (const auto& [kind, sum] : sums) {
     kinds.push_back(
         {.kind = kind,

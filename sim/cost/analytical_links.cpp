@@ -33,7 +33,8 @@ Duration ring_latency(const GroupGeometry& group) {
 
 /// Latency of a reduction to the root: a chain in the node, a binary tree over nodes.
 Duration tree_latency(const GroupGeometry& group) {
-  const int levels = std::bit_width(static_cast<std::uint32_t>(group.nodes - 1));
+  const auto levels =
+      static_cast<std::int32_t>(std::bit_width(static_cast<std::uint32_t>(group.nodes - 1)));
   return group.intra_node.latency * (group.members_per_node - 1) +
          group.inter_node.latency * levels;
 }

@@ -21,6 +21,26 @@ bool slower(const LinkSpec& a, const LinkSpec& b) {
   return a.bandwidth.count() * a.efficiency < b.bandwidth.count() * b.efficiency;
 }
 
+/// Groups that leave the busiest of these nodes.
+std::int32_t leaving(const Cluster& cluster,
+                     const std::map<NodeId, std::int32_t>& nodes,
+                     std::span<const std::vector<DeviceId>> groups) {
+  std::int32_t busiest = 1;
+  std::map<NodeId, std::int32_t> counts;
+  for (const std::vector<DeviceId>& group : groups) {
+    const std::map<NodeId, std::int32_t> touched = count_by_node(cluster, group);
+    if (touched.size() == 1) {
+      continue;  // it uses no port
+    }
+    for (const auto& [node, members] : touched) {
+      if (nodes.contains(node)) {
+        busiest = std::max(busiest, ++counts[node]);
+      }
+    }
+  }
+  return busiest;
+}
+
 }  // namespace
 
 GroupGeometry geometry_of(const Cluster& cluster,
@@ -53,21 +73,7 @@ GroupGeometry geometry_of(const Cluster& cluster,
                           std::span<const DeviceId> members,
                           std::span<const std::vector<DeviceId>> concurrent) {
   const std::map<NodeId, std::int32_t> own = count_by_node(cluster, members);
-  std::int32_t groups_per_node = 1;
-  if (own.size() > 1) {
-    // Only groups that leave a node use its ports.
-    std::map<NodeId, std::int32_t> leaving;
-    for (const std::vector<DeviceId>& group : concurrent) {
-      const std::map<NodeId, std::int32_t> nodes = count_by_node(cluster, group);
-      if (nodes.size() > 1) {
-        for (const auto& [node, count] : nodes) {
-          groups_per_node =
-              own.contains(node) ? std::max(groups_per_node, ++leaving[node]) : groups_per_node;
-        }
-      }
-    }
-  }
-  return geometry_of(cluster, own, groups_per_node);
+  return geometry_of(cluster, own, own.size() > 1 ? leaving(cluster, own, concurrent) : 1);
 }
 
 }  // namespace stagewright

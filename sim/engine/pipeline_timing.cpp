@@ -138,9 +138,32 @@ std::vector<Need> needs_of(const ActionIndex& index,
   return needs;
 }
 
-Duration cost_of(const std::vector<Duration>& costs, StageId stage) {
-  SW_CHECK(stage.index() < costs.size(), "a cost for every stage and kind in the order");
-  return costs[stage.index()];
+/// The costs of a kind of step, by stage.
+const std::vector<Duration>& costs_of(const PipelineCosts& costs, ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kForward:
+      return costs.forward;
+    case ActionKind::kBackward:
+      return costs.backward;
+    case ActionKind::kBackwardInput:
+      return costs.backward_input;
+    case ActionKind::kBackwardWeight:
+      return costs.backward_weight;
+    case ActionKind::kRecompute:
+      return costs.recompute;
+    case ActionKind::kSendActivation:
+      return costs.transfer;
+    case ActionKind::kLoadMicroBatch:
+    case ActionKind::kRecvActivation:
+    case ActionKind::kSendGradient:
+    case ActionKind::kRecvGradient:
+    case ActionKind::kReduceGradients:
+    case ActionKind::kGatherParameters:
+    case ActionKind::kOptimizerStep:
+      break;
+  }
+  SW_CHECK(false, "a step that make() lets in");
+  return costs.forward;
 }
 
 /// A cycle among actions and transfers in words: only the actions are named.
@@ -161,88 +184,93 @@ std::string cycle_text(const std::vector<NodeIndex>& cycle, const PipelineOrder&
 
 }  // namespace
 
+/// Builds the graph of an order.
+class PipelineTimer::Maker {
+ public:
+  explicit Maker(const PipelineOrder& order) : order_(order), index_(order) {}
+
+  [[nodiscard]] Result<PipelineTimer> run() && {
+    if (auto filled = index_.fill(); !filled) {
+      return pass_on(std::move(filled));
+    }
+    add_actions();
+    for (std::size_t rank = 0; rank < order_.ranks.size(); ++rank) {
+      for (std::size_t i = 0; i < order_.ranks[rank].size(); ++i) {
+        if (auto connected = connect(rank, i); !connected) {
+          return pass_on(std::move(connected));
+        }
+      }
+    }
+    TimingGraphBuilder::Built built = builder_.build();
+    if (!built.cycle.empty()) {
+      return fail(ErrorCode::kInfeasible,
+                  "these actions wait for each other for ever: " + cycle_text(built.cycle, order_));
+    }
+    timer_.graph_ = std::move(built.graph);
+    return std::move(timer_);
+  }
+
+ private:
+  void add_actions() {
+    timer_.rank_begin_.push_back(0);
+    for (const std::vector<Action>& actions : order_.ranks) {
+      for (const Action& action : actions) {
+        builder_.add_node();
+        timer_.steps_.push_back({action.kind, action.stage});
+      }
+      timer_.rank_begin_.push_back(static_cast<std::int32_t>(builder_.nodes()));
+    }
+  }
+
+  [[nodiscard]] Result<void> connect(std::size_t rank, std::size_t i) {
+    const Action& action = order_.ranks[rank][i];
+    const NodeIndex node = timer_.rank_begin_[rank] + static_cast<NodeIndex>(i);
+    if (i > 0) {
+      builder_.add_edge(node - 1, node, EdgeKind::kStream);
+    }
+    for (const Need& need : needs_of(index_, order_, action)) {
+      if (!need.from) {
+        return fail(ErrorCode::kInvalidInput,
+                    fmt::format("{} stands nowhere in the order", need.what),
+                    place_text(rank, action));
+      }
+      const bool moves = need.border && need.from->rank != static_cast<std::int32_t>(rank);
+      builder_.add_edge(moves ? add_transfer(need.from->node, *need.border) : need.from->node,
+                        node,
+                        EdgeKind::kData);
+    }
+    return {};
+  }
+
+  /// A node behind `from` for the message over a stage border.
+  NodeIndex add_transfer(NodeIndex from, StageId border) {
+    const NodeIndex transfer = builder_.add_node();
+    timer_.steps_.push_back({ActionKind::kSendActivation, border});
+    builder_.add_edge(from, transfer, EdgeKind::kData);
+    return transfer;
+  }
+
+  const PipelineOrder& order_;
+  ActionIndex index_;
+  TimingGraphBuilder builder_;
+  PipelineTimer timer_;
+};
+
 Result<PipelineTimer> PipelineTimer::make(const PipelineOrder& order) {
-  ActionIndex index(order);
-  if (auto filled = index.fill(); !filled) {
-    return pass_on(std::move(filled));
-  }
-  PipelineTimer timer;
-  TimingGraphBuilder builder;
-  timer.rank_begin_.push_back(0);
-  for (const std::vector<Action>& actions : order.ranks) {
-    for (const Action& action : actions) {
-      builder.add_node();
-      timer.steps_.push_back({action.kind, action.stage});
-    }
-    timer.rank_begin_.push_back(static_cast<std::int32_t>(builder.nodes()));
-  }
-  for (std::size_t rank = 0; rank < order.ranks.size(); ++rank) {
-    NodeIndex node = timer.rank_begin_[rank];
-    for (std::size_t i = 0; i < order.ranks[rank].size(); ++i, ++node) {
-      const Action& action = order.ranks[rank][i];
-      if (i > 0) {
-        builder.add_edge(node - 1, node, EdgeKind::kStream);
-      }
-      for (const Need& need : needs_of(index, order, action)) {
-        if (!need.from) {
-          return fail(ErrorCode::kInvalidInput,
-                      fmt::format("{} stands nowhere in the order", need.what),
-                      place_text(rank, action));
-        }
-        NodeIndex from = need.from->node;
-        if (need.border && need.from->rank != static_cast<std::int32_t>(rank)) {
-          const NodeIndex transfer = builder.add_node();
-          timer.steps_.push_back({ActionKind::kSendActivation, *need.border});
-          builder.add_edge(from, transfer, EdgeKind::kData);
-          from = transfer;
-        }
-        builder.add_edge(from, node, EdgeKind::kData);
-      }
-    }
-  }
-  TimingGraphBuilder::Built built = builder.build();
-  if (!built.cycle.empty()) {
-    return fail(ErrorCode::kInfeasible,
-                "these actions wait for each other for ever: " + cycle_text(built.cycle, order));
-  }
-  timer.graph_ = std::move(built.graph);
-  return timer;
+  return Maker(order).run();
 }
 
 void PipelineTimer::fill(const PipelineCosts& costs, Scratch& scratch) const {
-  scratch.durations.resize(steps_.size());
+  scratch.durations.assign(steps_.size(), Duration{});
   scratch.starts.resize(steps_.size());
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const StageId stage = steps_[i].stage;
-    Duration& duration = scratch.durations[i];
-    switch (steps_[i].kind) {
-      case ActionKind::kForward:
-        duration = cost_of(costs.forward, stage);
-        break;
-      case ActionKind::kBackward:
-        duration = cost_of(costs.backward, stage);
-        break;
-      case ActionKind::kBackwardInput:
-        duration = cost_of(costs.backward_input, stage);
-        break;
-      case ActionKind::kBackwardWeight:
-        duration = cost_of(costs.backward_weight, stage);
-        break;
-      case ActionKind::kRecompute:
-        duration = cost_of(costs.recompute, stage);
-        break;
-      case ActionKind::kSendActivation:
-        duration = costs.transfer.empty() ? Duration{} : cost_of(costs.transfer, stage);
-        break;
-      case ActionKind::kLoadMicroBatch:
-      case ActionKind::kRecvActivation:
-      case ActionKind::kSendGradient:
-      case ActionKind::kRecvGradient:
-      case ActionKind::kReduceGradients:
-      case ActionKind::kGatherParameters:
-      case ActionKind::kOptimizerStep:
-        SW_CHECK(false, "a step that make() lets in");
+    const Step& step = steps_[i];
+    const std::vector<Duration>& by_stage = costs_of(costs, step.kind);
+    if (step.kind == ActionKind::kSendActivation && by_stage.empty()) {
+      continue;  // transfers take no time
     }
+    SW_CHECK(step.stage.index() < by_stage.size(), "a cost for every stage and kind in the order");
+    scratch.durations[i] = by_stage[step.stage.index()];
   }
   time_actions(graph_, scratch.durations, scratch.starts);
 }

@@ -52,6 +52,7 @@ class PipelineTimer {
     ActionKind kind = ActionKind::kForward;
     StageId stage;
   };
+  class Maker;
   PipelineTimer() = default;
   void fill(const PipelineCosts& costs, Scratch& scratch) const;
 

@@ -119,10 +119,10 @@ class ClassTrace {
     add_event(event);
   }
 
-  [[nodiscard]] TraceEvent operation_event(const TraceEvent& action,
-                                           const Operation& op,
-                                           const PricedOperation& priced,
-                                           Duration piece_start) const {
+  [[nodiscard]] static TraceEvent operation_event(const TraceEvent& action,
+                                                  const Operation& op,
+                                                  const PricedOperation& priced,
+                                                  Duration piece_start) {
     TraceEvent event = action;
     event.stream = op.stream;
     event.op_index = priced.op;

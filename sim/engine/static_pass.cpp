@@ -20,12 +20,12 @@ namespace {
 
 /// Element type of the matrix products, whose rate the MFU is measured against.
 std::optional<DType> matrix_type(const Schedule& schedule) {
+  const auto multiplies = [](const Operation& op) { return class_of(op.kind) == OpClass::kMatrix; };
   for (const RankProgram& program : schedule.programs) {
     for (const StageProgram& stage : program.stages) {
-      for (const Operation& op : stage.forward) {
-        if (class_of(op.kind) == OpClass::kMatrix) {
-          return op.dtype;
-        }
+      const auto found = std::ranges::find_if(stage.forward, multiplies);
+      if (found != stage.forward.end()) {
+        return found->dtype;
       }
     }
   }

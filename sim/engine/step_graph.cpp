@@ -213,6 +213,20 @@ class StepGraphBuilder {
   std::map<std::pair<std::size_t, std::int32_t>, NodeIndex> meetings_;
 };
 
+/// When the last communication of a rank's pieces is over; some of it follows their computation.
+Duration end_of_streams(const ClassWork& work, const StepTimes& times) {
+  Duration last{};
+  for (std::size_t action = 0; action < work.actions.size(); ++action) {
+    const std::span<const NodeIndex> nodes = work.nodes(action);
+    for (std::size_t p = 0; p < nodes.size(); ++p) {
+      for (const StreamUse& use : work.pieces(action)[p].streams) {
+        last = std::max(last, times.start[static_cast<std::size_t>(nodes[p])] + use.time.end);
+      }
+    }
+  }
+  return last;
+}
+
 }  // namespace
 
 Result<StepGraph> build_step_graph(const Schedule& schedule,
@@ -239,17 +253,8 @@ StepTimes time_step(const StepGraph& step) {
   for (std::size_t i = 0; i < step.nodes.size(); ++i) {
     times.makespan = std::max(times.makespan, times.start[i] + step.durations[i]);
   }
-  // What a piece still communicates after its computation belongs to the step, too.
   for (const ClassWork& work : step.classes) {
-    for (std::size_t action = 0; action < work.actions.size(); ++action) {
-      const std::span<const NodeIndex> nodes = work.nodes(action);
-      for (std::size_t p = 0; p < nodes.size(); ++p) {
-        for (const StreamUse& use : work.pieces(action)[p].streams) {
-          times.makespan = std::max(times.makespan,
-                                    times.start[static_cast<std::size_t>(nodes[p])] + use.time.end);
-        }
-      }
-    }
+    times.makespan = std::max(times.makespan, end_of_streams(work, times));
   }
   return times;
 }

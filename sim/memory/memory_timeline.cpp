@@ -106,6 +106,7 @@ class PatternSweep {
     std::map<std::vector<std::tuple<ActionKind, StageId, BucketId>>, std::size_t> known;
     for (const std::vector<Action>& actions : by_micro_batch) {
       std::vector<std::tuple<ActionKind, StageId, BucketId>> key;
+      key.reserve(actions.size());
       for (const Action& action : actions) {
         key.emplace_back(action.kind, action.stage, action.bucket);
       }
