@@ -1,6 +1,7 @@
 // Events: what waits for what, when it happened, and progress without waiting.
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "communicator_conformance.h"
@@ -9,6 +10,15 @@ namespace stagewright {
 namespace {
 
 const Event kNow = Event::none();
+
+/// Looks at the event without ever waiting for it, so that this thread moves nothing.
+[[nodiscard]] bool becomes_ready(const Event& event) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (!event.ready() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  return event.ready();
+}
 
 TEST_P(CommunicatorConformance, NoneIsCompleteFromTheStart) {
   EXPECT_TRUE(Event::none().ready());
@@ -146,12 +156,31 @@ TEST_P(CommunicatorConformance, PostedOperationsCompleteWhileTheirRanksCompute) 
     const Event reduced = world.all_reduce(recv_buffer(buffer), Reduction::kSum, *stream, kNow);
     const Event done = world.all_gather(
         send_buffer(std::span<const float>(buffer)), recv_buffer(gathered), *stream, kNow);
-    while (!done.ready()) {
-      std::this_thread::yield();
-    }
+    ASSERT_TRUE(becomes_ready(done));
     EXPECT_TRUE(reduced.ready());
     EXPECT_TRUE(std::equal(buffer.begin(), buffer.end(), gathered.begin()));
     EXPECT_TRUE(buffer == rank_ordered_sum(2, kCount));
+  });
+}
+
+// Whoever waits for the barrier may have begun to help with the reduction, and then leaves.
+TEST_P(CommunicatorConformance, AThreadThatStopsWaitingLeavesNothingBehind) {
+  constexpr std::size_t kCount = std::size_t{1} << 20;
+  run(one_group(2), [](Endpoint& endpoint) {
+    Communicator& world = endpoint.world();
+    Communicator& group = *endpoint.group(GroupId(0));
+    const std::vector<float> in = floats_of(world.rank(), kCount);
+    const std::vector<float> expected = rank_ordered_sum(2, kCount);
+    std::vector<float> sum(kCount);
+    const std::unique_ptr<Stream> large = endpoint.make_stream("large");
+    const std::unique_ptr<Stream> small = endpoint.make_stream("small");
+    for (int round = 0; round < 20; ++round) {
+      const Event reduced =
+          group.all_reduce(send_buffer(in), recv_buffer(sum), Reduction::kSum, *large, kNow);
+      world.barrier(*small, kNow).wait();
+      ASSERT_TRUE(becomes_ready(reduced));
+      EXPECT_TRUE(sum == expected);
+    }
   });
 }
 

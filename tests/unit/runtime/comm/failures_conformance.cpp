@@ -237,7 +237,7 @@ TEST_P(CommunicatorConformance, MembersThatDisagreeAreToldAboutBothSides) {
 
 // Buffers die as each rank unwinds: the address sanitizer sees a late access.
 TEST_P(CommunicatorConformance, NothingTouchesABufferAfterAnAbort) {
-  for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const int ranks = 2 + static_cast<int>(seed % 3U);
     const auto messages = run_to_failure(one_group(ranks), kLong, [&](Endpoint& endpoint) {
