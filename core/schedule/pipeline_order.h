@@ -16,6 +16,9 @@ struct PipelineOrder {
                                                      ///< but two for bidirectional schedules
   std::vector<std::int32_t> copy_of;                 ///< micro-batch -> copy; empty: all 0
   std::vector<std::vector<Action>> ranks;
+  /// [rank]: ascending places in its list of the actions that run together with the next one, a
+  /// forward and a backward that hide each other's communication; empty: no pair on any rank.
+  std::vector<std::vector<std::int32_t>> pairs{};
   friend bool operator==(const PipelineOrder&, const PipelineOrder&) = default;
 };
 

@@ -33,6 +33,15 @@ Result<void> check_parameters(const ScheduleGenerator& generator, const Plan& pl
 PipelineOrder repeat(PipelineOrder order, std::int32_t flushes) {
   const std::int32_t per_flush = order.micro_batches;
   order.micro_batches = per_flush * flushes;
+  for (std::size_t rank = 0; rank < order.pairs.size(); ++rank) {
+    const std::vector<std::int32_t> once = order.pairs[rank];
+    const auto actions = static_cast<std::int32_t>(order.ranks[rank].size());
+    for (std::int32_t flush = 1; flush < flushes; ++flush) {
+      for (const std::int32_t place : once) {
+        order.pairs[rank].push_back(place + flush * actions);
+      }
+    }
+  }
   for (auto& rank : order.ranks) {
     const std::vector<Action> once = rank;
     rank.reserve(once.size() * static_cast<std::size_t>(flushes));
