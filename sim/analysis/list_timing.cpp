@@ -1,0 +1,280 @@
+#include "sim/analysis/list_timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace stagewright {
+namespace {
+
+Duration at(const std::vector<Duration>& costs, StageId stage) {
+  SW_CHECK(stage.index() < costs.size(), "a cost for every stage and kind in the list");
+  return costs[stage.index()];
+}
+
+Duration cost_of(const PipelineCosts& costs, const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kForward:
+      return at(costs.forward, action.stage);
+    case ActionKind::kBackward:
+      return at(costs.backward, action.stage);
+    case ActionKind::kBackwardInput:
+      return at(costs.backward_input, action.stage);
+    case ActionKind::kBackwardWeight:
+      return at(costs.backward_weight, action.stage);
+    case ActionKind::kRecompute:
+      return at(costs.recompute, action.stage);
+    case ActionKind::kLoadMicroBatch:
+    case ActionKind::kSendActivation:
+    case ActionKind::kRecvActivation:
+    case ActionKind::kSendGradient:
+    case ActionKind::kRecvGradient:
+    case ActionKind::kReduceGradients:
+    case ActionKind::kGatherParameters:
+    case ActionKind::kOptimizerStep:
+      break;
+  }
+  SW_CHECK(false, "an action that computes");
+}
+
+class ListRun {
+ public:
+  ListRun(const TokenList& list, const ListCosts& costs, std::optional<QueueModel> model)
+      : list_(list),
+        costs_(costs),
+        forward_(table_size()),
+        gradient_(table_size()),
+        ranks_(list.ranks.size()) {
+    if (model) {
+      const auto& transfer = costs.stages.transfer;
+      queues_.emplace(list, *model, transfer.empty() ? Duration{} : transfer.front());
+    }
+  }
+
+  ListTiming run() {
+    // Rounds over the ranks, each as far as it gets; times do not depend on this order.
+    bool moved = true;
+    while (moved && !timing_.fault) {
+      moved = false;
+      for (std::size_t rank = 0; rank < ranks_.size() && !timing_.fault; ++rank) {
+        while (ranks_[rank].next < list_.ranks[rank].size() && step(rank)) {
+          ++ranks_[rank].next;
+          moved = true;
+        }
+      }
+    }
+    finish();
+    return std::move(timing_);
+  }
+
+ private:
+  struct Rank {
+    std::size_t next = 0;
+    bool issued = false;  ///< the awaited call at `next`
+    Duration clock{};
+    Duration busy{};
+    std::optional<Duration> first;
+    Duration last{};
+  };
+
+  [[nodiscard]] std::size_t table_size() const {
+    return static_cast<std::size_t>(list_.stages) * static_cast<std::size_t>(list_.micro_batches);
+  }
+  [[nodiscard]] std::size_t index(std::int32_t stage, MicroBatchId m) const {
+    return static_cast<std::size_t>(stage) * static_cast<std::size_t>(list_.micro_batches) +
+           m.index();
+  }
+
+  /// Whether the rank's next item is done, or it has to wait.
+  bool step(std::size_t rank) {
+    const ListItem& item = list_.ranks[rank][ranks_[rank].next];
+    switch (item.kind) {
+      case ListItemKind::kMarker:
+        return true;
+      case ListItemKind::kTransfers:
+        return !queues_ || transfer(rank, item);
+      case ListItemKind::kCompute:
+        return compute(rank, item);
+    }
+    SW_CHECK(false, "an item of a kind that is listed");
+  }
+
+  bool transfer(std::size_t rank, const ListItem& item) {
+    Rank& state = ranks_[rank];
+    const auto id = static_cast<std::int32_t>(rank);
+    if (!state.issued) {
+      timing_.fault = queues_->issue(id, item, state.clock);
+      if (timing_.fault) {
+        return false;
+      }
+      state.issued = true;
+    }
+    if (item.awaited) {
+      const std::optional<Duration> done = queues_->last_call_done(id);
+      if (!done) {
+        return false;
+      }
+      state.clock = std::max(state.clock, *done);
+    }
+    state.issued = false;
+    return true;
+  }
+
+  bool compute(std::size_t rank, const ListItem& item) {
+    Rank& state = ranks_[rank];
+    Duration start = state.clock;
+    Duration length{};
+    for (const Action& action : item.actions) {
+      const std::optional<Duration> ready = ready_at(rank, action);
+      if (!ready) {
+        return false;
+      }
+      start = std::max(start, *ready);
+      length += cost_of(costs_.stages, action);
+    }
+    if (item.actions.size() > 1) {
+      length = Duration(std::llround(static_cast<double>(length.count()) * costs_.overlap));
+    }
+    state.clock = start + length;
+    state.busy += length;
+    state.first = state.first.value_or(start);
+    state.last = state.clock;
+    for (const Action& action : item.actions) {
+      const std::size_t place = index(action.stage.value(), action.micro_batch);
+      if (action.kind == ActionKind::kForward) {
+        forward_[place] = state.clock;
+      } else if (action.kind == ActionKind::kBackward ||
+                 action.kind == ActionKind::kBackwardInput) {
+        gradient_[place] = state.clock;
+      }
+    }
+    return true;
+  }
+
+  /// When what an action needs is there; nothing as long as it is not.
+  [[nodiscard]] std::optional<Duration> ready_at(std::size_t rank, const Action& action) const {
+    const std::int32_t stage = action.stage.value();
+    const std::size_t here = index(stage, action.micro_batch);
+    switch (action.kind) {
+      case ActionKind::kForward:
+        return stage == 0 ? Duration{}
+                          : from_stage(rank, stage - 1, action, ActionKind::kRecvActivation);
+      case ActionKind::kBackward:
+      case ActionKind::kBackwardInput:
+        if (!forward_[here] || stage + 1 == list_.stages) {
+          return forward_[here];
+        }
+        return from_stage(rank, stage + 1, action, ActionKind::kRecvGradient);
+      case ActionKind::kBackwardWeight:
+        return gradient_[here];
+      case ActionKind::kRecompute:
+        return forward_[here];
+      case ActionKind::kLoadMicroBatch:
+      case ActionKind::kSendActivation:
+      case ActionKind::kRecvActivation:
+      case ActionKind::kSendGradient:
+      case ActionKind::kRecvGradient:
+      case ActionKind::kReduceGradients:
+      case ActionKind::kGatherParameters:
+      case ActionKind::kOptimizerStep:
+        break;
+    }
+    SW_CHECK(false, "an action that computes");
+  }
+
+  [[nodiscard]] std::optional<Duration> from_stage(std::size_t rank,
+                                                   std::int32_t stage,
+                                                   const Action& action,
+                                                   ActionKind receive) const {
+    const auto& ends = receive == ActionKind::kRecvActivation ? forward_ : gradient_;
+    const std::optional<Duration> end = ends[index(stage, action.micro_batch)];
+    if (!end ||
+        list_.rank_of(StageId(stage), action.micro_batch) == static_cast<std::int32_t>(rank)) {
+      return end;
+    }
+    if (queues_) {
+      return queues_->received(
+          {.kind = receive, .stage = action.stage, .micro_batch = action.micro_batch});
+    }
+    const auto& transfer = costs_.stages.transfer;
+    if (transfer.empty()) {
+      return end;
+    }
+    return *end + at(transfer, StageId(std::min(stage, action.stage.value())));
+  }
+
+  void finish() {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const Rank& state = ranks_[rank];
+      if (state.next < list_.ranks[rank].size() && !timing_.fault) {
+        timing_.fault = ListFault{ListFaultKind::kDeadlock, waiting_text()};
+      }
+      timing_.makespan = std::max(timing_.makespan, state.last);
+      timing_.busy.push_back(state.busy);
+      timing_.spans.push_back(state.last - state.first.value_or(Duration{}));
+    }
+  }
+
+  /// Where each unfinished rank stands.
+  [[nodiscard]] std::string waiting_text() const {
+    std::string text;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const std::size_t next = ranks_[rank].next;
+      if (next < list_.ranks[rank].size()) {
+        text += fmt::format("{}rank {} pos {}: {} waits for ever",
+                            text.empty() ? "" : ", ",
+                            rank,
+                            next,
+                            to_string(list_.ranks[rank][next]));
+      }
+    }
+    return text;
+  }
+
+  const TokenList& list_;
+  const ListCosts& costs_;
+  std::vector<std::optional<Duration>> forward_;
+  std::vector<std::optional<Duration>> gradient_;  ///< for the input
+  std::vector<Rank> ranks_;
+  std::optional<TransferQueues> queues_;
+  ListTiming timing_;
+};
+
+double lost(Duration busiest, Duration whole) {
+  return whole == Duration{} ? 0 : 1 - to_seconds(busiest) / to_seconds(whole);
+}
+
+Duration longest(const std::vector<Duration>& times) {
+  return times.empty() ? Duration{} : *std::max_element(times.begin(), times.end());
+}
+
+}  // namespace
+
+double ListTiming::bubble_rate() const {
+  return lost(longest(busy), makespan);
+}
+double ListTiming::span_bubble_rate() const {
+  return lost(longest(busy), longest(spans));
+}
+
+std::vector<double> ListTiming::idle_share() const {
+  std::vector<double> shares;
+  for (const Duration rank : busy) {
+    shares.push_back(lost(rank, makespan));
+  }
+  return shares;
+}
+
+ListTiming time_list(const TokenList& list,
+                     const ListCosts& costs,
+                     std::optional<QueueModel> model) {
+  return ListRun(list, costs, model).run();
+}
+
+}  // namespace stagewright

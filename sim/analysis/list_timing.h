@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/schedule/token_list.h"
+#include "sim/analysis/list_fault.h"
+#include "sim/analysis/transfer_queues.h"
+#include "sim/engine/pipeline_timing.h"
+
+namespace stagewright {
+
+struct ListCosts {
+  PipelineCosts stages;
+  double overlap = 1;  ///< of the sum of its parts that an overlapped pair takes
+};
+
+/// The times of a list, or why it has none.
+struct ListTiming {
+  std::optional<ListFault> fault;
+  Duration makespan{};          ///< from zero to the last end
+  std::vector<Duration> busy;   ///< per rank
+  std::vector<Duration> spans;  ///< per rank, from its first start to its last end
+
+  /// 1 - (the busiest rank's time) / makespan: what the longest rank loses.
+  [[nodiscard]] double bubble_rate() const;
+  /// The same against the longest span, as where no flush makes ranks wait for each other.
+  [[nodiscard]] double span_bubble_rate() const;
+  [[nodiscard]] std::vector<double> idle_share() const;
+};
+
+/// Without a model, transfers are free of each other: a consumer on another rank starts one
+/// transfer after the end of its producer, and the list's own sends and receives are passed over.
+/// With one, the list's sends and receives carry the data, as rendezvous (all of one duration,
+/// that of the first border).
+/// REQUIRES: no fault of coverage; a cost for every stage and kind.
+[[nodiscard]] ListTiming time_list(const TokenList& list,
+                                   const ListCosts& costs,
+                                   std::optional<QueueModel> model = std::nullopt);
+
+}  // namespace stagewright
