@@ -6,6 +6,7 @@
 #include "planner/axes/pipeline.h"
 #include "planner/lower/assign_parameters.h"
 #include "planner/lower/bucket_gradients.h"
+#include "planner/lower/check_order.h"
 #include "planner/lower/check_plan.h"
 #include "planner/lower/emit_optimizer_step.h"
 #include "planner/lower/emit_stages.h"
@@ -113,6 +114,9 @@ Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Pl
   const Result<PipelineOrder> order = pipeline_order(plan);
   if (!order) {
     return tl::unexpected(order.error());
+  }
+  if (Result<void> checked = check_order(plan, *order); !checked) {
+    return pass_on(std::move(checked));
   }
   const Result<RankGrid> grid = place_ranks(plan, *order);
   if (!grid) {

@@ -25,12 +25,27 @@ struct PipelineShape {
   [[nodiscard]] std::int64_t parameter(const std::string& name, std::int64_t otherwise) const;
 };
 
+/// What is known of a schedule in closed form, in words: P ranks, M micro-batches, V stages a rank,
+/// r the rank; F, B, I, W the cost of a stage's forward, whole backward and its halves.
+struct ScheduleFigures {
+  std::string_view bubble;       ///< idle time of a step without transfers
+  std::string_view peak;         ///< activations held at most, in micro-batches of a stage
+  std::string_view weights;      ///< copies
+  std::string_view constraints;  ///< on P, M, V and parameters
+};
+
 /// A named pipeline schedule.  To add one: a file with a function that returns it, a line in
 /// registry.cpp.
 struct ScheduleGenerator {
   std::string_view name;                         ///< as plans write it: "1f1b"
+  std::span<const std::string_view> aliases{};   ///< other names in use for the same order
   std::string_view summary;                      ///< one line for people
+  ScheduleFigures figures{};                     ///< for people, too
   std::span<const std::string_view> parameters;  ///< names that it reads from the shape
+  std::int32_t default_virtual_stages = 1;
+  /// Backward passes use other weights than the optimizer has updated last, so that the order alone
+  /// does not say what is computed.
+  bool asynchronous = false;
   /// The order of compute actions per rank.  REQUIRES: all sizes of the shape positive.  Fails
   /// with kInfeasible where a rule of the schedule is broken, saying which values obey it.
   Result<PipelineOrder> (*generate)(const PipelineShape& shape);

@@ -1,14 +1,16 @@
 #include "planner/schedules/one_forward_one_backward.h"
 
 #include <algorithm>
+#include <array>
 
 #include "planner/schedules/one_stage_per_rank.h"
 
 namespace stagewright {
-namespace {
 
-Result<PipelineOrder> generate(const PipelineShape& shape) {
-  Result<PipelineOrder> order = one_stage_per_rank(shape, "1f1b");
+Result<PipelineOrder> one_forward_one_backward(const PipelineShape& shape,
+                                               std::int32_t eager,
+                                               std::string_view schedule) {
+  Result<PipelineOrder> order = one_stage_per_rank(shape, schedule);
   if (!order) {
     return order;
   }
@@ -21,7 +23,7 @@ Result<PipelineOrder> generate(const PipelineShape& shape) {
                          .peer = {},
                          .bucket = {}});
     };
-    const std::int32_t warm_up = std::min(shape.ranks - 1 - rank, shape.micro_batches);
+    const std::int32_t warm_up = std::min(eager * (shape.ranks - 1 - rank), shape.micro_batches);
     for (std::int32_t m = 0; m < warm_up; ++m) {
       run(ActionKind::kForward, m);
     }
@@ -36,13 +38,24 @@ Result<PipelineOrder> generate(const PipelineShape& shape) {
   return order;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 2> kAliases{"pipedream-flush", "deepspeed"};
+
+Result<PipelineOrder> generate(const PipelineShape& shape) {
+  return one_forward_one_backward(shape, 1, "1f1b");
+}
+
 }  // namespace
 
 ScheduleGenerator one_forward_one_backward_schedule() {
-  return {.name = "1f1b",
-          .summary = "one forward, one backward; at most P - r micro-batches in memory on rank r",
-          .parameters = {},
-          .generate = generate};
+  return {
+      .name = "1f1b",
+      .aliases = kAliases,
+      .summary = "one forward, one backward; at most P - r micro-batches in memory on rank r",
+      .figures = {.bubble = "(P-1)(F+B)", .peak = "P-r", .weights = "1", .constraints = "V = 1"},
+      .parameters = {},
+      .generate = generate};
 }
 
 }  // namespace stagewright

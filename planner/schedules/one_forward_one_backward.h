@@ -10,4 +10,9 @@ namespace stagewright {
 /// micro-batches; one stage per rank.
 [[nodiscard]] ScheduleGenerator one_forward_one_backward_schedule();
 
+/// Its order with `eager` (P - 1 - r) forwards as warm-up.
+[[nodiscard]] Result<PipelineOrder> one_forward_one_backward(const PipelineShape& shape,
+                                                             std::int32_t eager,
+                                                             std::string_view schedule);
+
 }  // namespace stagewright

@@ -8,22 +8,51 @@
 #include <fmt/format.h>
 
 #include "core/base/suggest.h"
+#include "planner/schedules/chimera.h"
+#include "planner/schedules/dualpipe.h"
+#include "planner/schedules/dualpipe_v.h"
+#include "planner/schedules/eager_one_forward_one_backward.h"
 #include "planner/schedules/gpipe.h"
+#include "planner/schedules/hanayo.h"
+#include "planner/schedules/interleaved.h"
+#include "planner/schedules/interleaved_zero_bubble.h"
+#include "planner/schedules/looped_breadth_first.h"
 #include "planner/schedules/one_forward_one_backward.h"
+#include "planner/schedules/pipedream.h"
+#include "planner/schedules/v_memory.h"
+#include "planner/schedules/zb_h1.h"
+#include "planner/schedules/zb_h2.h"
+#include "planner/schedules/zb_v.h"
 
 namespace stagewright {
 std::span<const ScheduleGenerator> schedule_generators() {
   static const std::array kGenerators{
       gpipe_schedule(),
       one_forward_one_backward_schedule(),
+      eager_one_forward_one_backward_schedule(),
+      interleaved_schedule(),
+      looped_breadth_first_schedule(),
+      zb_h1_schedule(),
+      zb_h2_schedule(),
+      interleaved_zero_bubble_schedule(),
+      zb_v_schedule(),
+      v_half_schedule(),
+      v_min_schedule(),
+      dualpipe_v_schedule(),
+      dualpipe_schedule(),
+      chimera_schedule(),
+      hanayo_schedule(),
+      pipedream_schedule(),
+      pipedream_2bw_schedule(),
   };
   return kGenerators;
 }
 
 Result<ScheduleGenerator> find_schedule(std::string_view name) {
   const auto all = schedule_generators();
-  const auto found = std::find_if(
-      all.begin(), all.end(), [name](const ScheduleGenerator& g) { return g.name == name; });
+  const auto found = std::find_if(all.begin(), all.end(), [name](const ScheduleGenerator& g) {
+    return g.name == name || std::find(g.aliases.begin(), g.aliases.end(), name) != g.aliases.end();
+  });
   if (found != all.end()) {
     return *found;
   }

@@ -1,0 +1,116 @@
+#include "planner/schedules/hanayo.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "planner/schedules/stage_layout.h"
+
+namespace stagewright {
+namespace {
+
+constexpr std::array<std::string_view, 1> kAliases{"wave"};
+constexpr std::int64_t kForwardTime = 1;
+constexpr std::int64_t kBackwardTime = 2;
+
+/// Runs the waves slot by slot.
+class WaveReplay {
+ public:
+  explicit WaveReplay(const PipelineShape& shape)
+      : shape_(shape), order_(wave_layout(shape)), free_(order_.ranks.size()) {
+    const auto m = static_cast<std::size_t>(shape.micro_batches);
+    step_.resize(m);
+    ready_.resize(m);
+  }
+
+  PipelineOrder run() {
+    const std::int64_t total = std::int64_t{2} * order_.stages * order_.micro_batches;
+    std::int64_t done = 0;
+    for (std::int64_t now = 0; done < total; ++now) {
+      for (std::size_t rank = 0; rank < free_.size(); ++rank) {
+        if (free_[rank] <= now && start_on(rank, now)) {
+          ++done;
+        }
+      }
+    }
+    return std::move(order_);
+  }
+
+ private:
+  /// A micro-batch's way: stages 0 .. S - 1 forward, then S - 1 .. 0 backward.
+  [[nodiscard]] bool backward(std::int32_t step) const { return step >= order_.stages; }
+  [[nodiscard]] std::int32_t stage_of(std::int32_t step) const {
+    return backward(step) ? 2 * order_.stages - 1 - step : step;
+  }
+
+  /// Whether a rank has begun something; its choice is by direction, then by age.
+  bool start_on(std::size_t rank, std::int64_t now) {
+    std::optional<std::size_t> best;
+    const std::int32_t last = std::min(finished_ + shape_.ranks, shape_.micro_batches);
+    for (auto m = static_cast<std::size_t>(finished_); m < static_cast<std::size_t>(last); ++m) {
+      const std::int32_t step = step_[m];
+      if (step == 2 * order_.stages || ready_[m] > now ||
+          order_.placement[0][static_cast<std::size_t>(stage_of(step))] !=
+              static_cast<std::int32_t>(rank)) {
+        continue;
+      }
+      if (!best || (backward(step) && !backward(step_[*best]))) {
+        best = m;
+      }
+    }
+    if (!best) {
+      return false;
+    }
+    const std::int32_t step = step_[*best]++;
+    order_.ranks[rank].push_back(
+        compute_action(backward(step) ? ActionKind::kBackward : ActionKind::kForward,
+                       stage_of(step),
+                       static_cast<std::int32_t>(*best)));
+    ready_[*best] = now + (backward(step) ? kBackwardTime : kForwardTime);
+    free_[rank] = ready_[*best];
+    while (finished_ < shape_.micro_batches &&
+           step_[static_cast<std::size_t>(finished_)] == 2 * order_.stages) {
+      ++finished_;
+    }
+    return true;
+  }
+
+  const PipelineShape& shape_;
+  PipelineOrder order_;
+  std::vector<std::int64_t> free_;   ///< by rank
+  std::vector<std::int32_t> step_;   ///< by micro-batch, the next one of its way
+  std::vector<std::int64_t> ready_;  ///< by micro-batch
+  std::int32_t finished_ = 0;        ///< micro-batches from the first on that are all done
+};
+
+Result<PipelineOrder> generate(const PipelineShape& shape) {
+  if (shape.virtual_stages % 2 != 0) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("schedule 'hanayo' has two virtual stages per wave, but virtual_stages "
+                            "is {}; {} or {} would work",
+                            shape.virtual_stages,
+                            std::max(2, shape.virtual_stages - 1),
+                            shape.virtual_stages + 1),
+                "plan:/virtual_stages");
+  }
+  return WaveReplay(shape).run();
+}
+
+}  // namespace
+
+ScheduleGenerator hanayo_schedule() {
+  return {.name = "hanayo",
+          .aliases = kAliases,
+          .summary = "waves down and up the ranks; a shorter bubble with one copy of the weights",
+          .figures = {.bubble = "about (P-1)(F+B)/V",
+                      .peak = "at most V*P",
+                      .weights = "1",
+                      .constraints = "V even"},
+          .parameters = {},
+          .default_virtual_stages = 2,
+          .generate = generate};
+}
+
+}  // namespace stagewright

@@ -1,0 +1,35 @@
+#include "planner/schedules/zb_h1.h"
+
+#include <array>
+
+#include "planner/schedules/split_backward.h"
+#include "planner/schedules/stage_layout.h"
+
+namespace stagewright {
+namespace {
+
+constexpr std::array<std::string_view, 1> kAliases{"zb-1p"};
+
+Result<PipelineOrder> generate(const PipelineShape& shape) {
+  if (Result<void> one = require_virtual_stages(shape, 1, "zb-h1"); !one) {
+    return pass_on(std::move(one));
+  }
+  return split_backward_order(shape, {.group = shape.micro_batches, .depth = 1});
+}
+
+}  // namespace
+
+ScheduleGenerator zb_h1_schedule() {
+  return {.name = "zb-h1",
+          .aliases = kAliases,
+          .summary = "1F1B with split backward; a third of its bubble for equal halves",
+          .figures = {.bubble = "(P-1)(F+I-W)",
+                      .peak = "P, until W",
+                      .weights = "1",
+                      .constraints = "V = 1"},
+          .parameters = {},
+          .default_virtual_stages = 1,
+          .generate = generate};
+}
+
+}  // namespace stagewright
