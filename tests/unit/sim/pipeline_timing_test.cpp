@@ -1,5 +1,6 @@
 #include "sim/engine/pipeline_timing.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -66,6 +67,28 @@ TEST(PipelineTiming, UnequalStagesFinishBeforeTheTextbookBound) {
 TEST(PipelineTiming, UnequalStagesTakeTheSameInEitherOrder) {
   const PipelineCosts costs{.forward = {100ms, 200ms}};
   EXPECT_EQ(timer_of(forward_only(2, 4)).time(costs).makespan, Duration(900ms));
+}
+
+// The same for any stages: only the slowest repeats, (M - 1) * slowest + the sum of all.
+TEST(PipelineTiming, ForwardTakesEveryStageOnceAndTheSlowestForEachFurtherChunk) {
+  constexpr unsigned kSeed = 90210;
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  std::mt19937 random(kSeed);
+  std::uniform_int_distribution<std::int64_t> cost(0, 1'000'000);
+  for (const std::int32_t stages : {1, 3, 8}) {
+    for (const std::int32_t chunks : {1, 2, 17}) {
+      PipelineCosts costs;
+      Duration sum{};
+      Duration slowest{};
+      for (std::int32_t stage = 0; stage < stages; ++stage) {
+        costs.forward.emplace_back(cost(random));
+        sum += costs.forward.back();
+        slowest = std::max(slowest, costs.forward.back());
+      }
+      EXPECT_EQ(timer_of(forward_only(stages, chunks)).time(costs).makespan,
+                (chunks - 1) * slowest + sum);
+    }
+  }
 }
 
 struct Shape {
