@@ -20,5 +20,8 @@ void add_simulate_command(CLI::App& app, Chosen& chosen);
 void add_profile_command(CLI::App& app, Chosen& chosen);
 void add_run_command(CLI::App& app, Chosen& chosen);
 void add_compare_command(CLI::App& app, Chosen& chosen);
+void add_schedules_command(CLI::App& app, Chosen& chosen);
+/// Of `schedules`.
+void add_schedules_check_command(CLI::App& app, Chosen& chosen);
 
 }  // namespace stagewright

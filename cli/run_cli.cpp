@@ -13,11 +13,12 @@
 namespace stagewright {
 namespace {
 
-constexpr std::array<AddCommand, 5> kCommands{&add_profile_command,
+constexpr std::array<AddCommand, 6> kCommands{&add_profile_command,
                                               &add_plan_command,
                                               &add_simulate_command,
                                               &add_run_command,
-                                              &add_compare_command};
+                                              &add_compare_command,
+                                              &add_schedules_command};
 
 constexpr const char* kFooter = R"(
 The usual way through:
@@ -29,7 +30,7 @@ The usual way through:
   stagewright compare  predicted.json measured.json                    was it right?
 `stagewright COMMAND --help` explains each; traces open in ui.perfetto.dev.
 
-Exit codes: 0 success; 1 a check did not hold (compare --max-error); 2 wrong command line;
+Exit codes: 0 success; 1 a check did not hold (compare --max-error, schedules check); 2 wrong command line;
 3 malformed or unknown input; 4 nothing feasible; 5 not supported; 6 file could not be read
 or written; 7 a run failed; 130 interrupted.)";
 

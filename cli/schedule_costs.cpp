@@ -1,0 +1,174 @@
+#include "cli/schedule_costs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace stagewright {
+namespace {
+
+std::optional<double> positive_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
+      value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+struct NamedNumber {
+  std::string name;
+  double value = 0;
+};
+
+/// "F=1.5".
+std::optional<NamedNumber> named_number(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto value = positive_number(text.substr(equals + 1));
+  if (!value) {
+    return std::nullopt;
+  }
+  return NamedNumber{std::string(text.substr(0, equals)), *value};
+}
+
+using CostMap = std::map<std::string, double, std::less<>>;
+
+Result<CostMap> read_costs(std::string_view text) {
+  CostMap costs;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::string_view part = text.substr(0, end);
+    const auto cost = named_number(part);
+    if (!cost || cost->name.size() != 1 ||
+        std::string_view("FBIWR").find(cost->name) == std::string_view::npos) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' is no cost; write F=1,I=1,W=1,B=2,R=1 or some of them", part),
+                  "--costs");
+    }
+    costs[cost->name] = cost->value;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  costs.emplace("F", 1);
+  const bool halves = costs.contains("I") || costs.contains("W") || !costs.contains("B");
+  costs.emplace("I", halves ? costs["F"] : costs["B"] / 2);
+  costs.emplace("W", halves ? costs["F"] : costs["B"] / 2);
+  costs.emplace("B", costs["I"] + costs["W"]);
+  costs.emplace("R", costs["F"]);
+  return costs;
+}
+
+Result<std::vector<double>> read_scales(const std::vector<std::string>& texts,
+                                        std::int32_t stages) {
+  std::vector<double> scales(static_cast<std::size_t>(stages), 1.0);
+  for (const std::string& text : texts) {
+    const auto scale = named_number(text);
+    std::int32_t stage = stages - 1;
+    bool known = scale.has_value();
+    if (known && scale->name != "last") {
+      const char* const begin = scale->name.data();
+      const char* const end = begin + scale->name.size();
+      const auto [stop, error] = std::from_chars(begin, end, stage);
+      known = error == std::errc{} && stop == end && stage >= 0 && stage < stages;
+    }
+    if (!known) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' scales no stage; write STAGE=FACTOR with a stage from 0 to {} "
+                              "or 'last'",
+                              text,
+                              stages - 1),
+                  "--scale-stage");
+    }
+    scales[static_cast<std::size_t>(stage)] = scale->value;
+  }
+  return scales;
+}
+
+/// A second for a unit, or a smaller power of ten where the sum of all work would not fit.
+Result<double> unit_for(const TokenList& list,
+                        const CostMap& costs,
+                        double scale,
+                        double transfer) {
+  constexpr double kLongestSeconds = 4e6;  // a Duration holds 9.2e6
+  double longest = transfer;
+  for (const auto& [name, cost] : costs) {
+    longest = std::max(longest, cost * std::max(1.0, scale));
+  }
+  double items = 0;
+  for (const auto& rank : list.ranks) {
+    items += static_cast<double>(rank.size());
+  }
+  double unit = 1;
+  while (4 * items * longest * unit > kLongestSeconds) {
+    unit /= 10;
+    if (unit < 1e-9) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("costs up to {} are too long to add up; use a larger unit", longest),
+                  "--costs");
+    }
+  }
+  return unit;
+}
+
+}  // namespace
+
+void add_cost_options(CLI::App& command, CostOptions& options) {
+  command.add_option(
+      "--costs",
+      options.costs,
+      "Cost of a stage's actions, in any unit: F=1,I=1,W=1,B=2,R=1 (B: I + W, R: F)");
+  command.add_option("--transfer", options.transfer, "Time of a transfer between ranks")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--scale-stage",
+                     options.scaled_stages,
+                     "A stage that takes longer in everything: last=1.5 or STAGE=FACTOR");
+  command
+      .add_option("--overlap",
+                  options.overlap,
+                  "Share of F + B that an overlapped forward and backward take")
+      ->check(CLI::Range(0.0, 10.0));
+}
+
+Result<ListPrices> prices_for(const CostOptions& options, const TokenList& list) {
+  Result<CostMap> costs = read_costs(options.costs);
+  if (!costs) {
+    return pass_on(std::move(costs));
+  }
+  Result<std::vector<double>> scales = read_scales(options.scaled_stages, list.stages);
+  if (!scales) {
+    return pass_on(std::move(scales));
+  }
+  Result<double> unit =
+      unit_for(list, *costs, *std::max_element(scales->begin(), scales->end()), options.transfer);
+  if (!unit) {
+    return pass_on(std::move(unit));
+  }
+  const auto by_stage = [&](std::string_view kind) {
+    std::vector<Duration> times;
+    for (const double scale : *scales) {
+      times.push_back(from_seconds(costs->find(kind)->second * scale * *unit));
+    }
+    return times;
+  };
+  return ListPrices{
+      .costs = {.stages = {.forward = by_stage("F"),
+                           .backward = by_stage("B"),
+                           .backward_input = by_stage("I"),
+                           .backward_weight = by_stage("W"),
+                           .recompute = by_stage("R"),
+                           .transfer = std::vector<Duration>(
+                               scales->size(), from_seconds(options.transfer * *unit))},
+                .overlap = options.overlap},
+      .unit_seconds = *unit};
+}
+
+}  // namespace stagewright

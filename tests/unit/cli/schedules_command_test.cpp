@@ -1,0 +1,109 @@
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli_runner.h"
+#include "core/base/file.h"
+#include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stagewright {
+namespace {
+
+std::string vector_file(const std::string& name) {
+  return (source_folder() / "tests/golden/schedules" / (name + ".json")).string();
+}
+
+TEST(SchedulesCommand, ListsEverySchedule) {
+  const CliResult text = run_stagewright({"schedules", "list"});
+  EXPECT_EQ(text.code, ExitCode::kSuccess);
+  const CliResult json = run_stagewright({"schedules", "list", "--json"});
+  for (const auto& schedule : nlohmann::json::parse(json.out)) {
+    EXPECT_NE(text.out.find(schedule.at("name").get<std::string>()), std::string::npos);
+    for (const char* key : {"bubble", "peak_activations", "weight_copies", "constraints"}) {
+      EXPECT_FALSE(schedule.at(key).get<std::string>().empty()) << schedule;
+    }
+  }
+}
+
+TEST(SchedulesCommand, EmitsPyTorchsTokens) {
+  const CliResult csv =
+      run_stagewright({"schedules", "emit", "1f1b", "--ranks", "2", "--chunks", "2"});
+  EXPECT_EQ(csv.code, ExitCode::kSuccess);
+  EXPECT_EQ(csv.out, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+}
+
+TEST(SchedulesCommand, ChecksWhatItEmitted) {
+  const TemporaryFolder folder;
+  for (const std::string format : {"csv", "json"}) {
+    const std::string file = (folder.path() / ("zbv." + format)).string();
+    ASSERT_EQ(run_stagewright({"schedules",
+                               "emit",
+                               "zb-v",
+                               "--ranks=4",
+                               "--chunks=8",
+                               "--format=" + format,
+                               "--out=" + file})
+                  .code,
+              ExitCode::kSuccess);
+    const CliResult check = run_stagewright({"schedules", "check", file, "--json"});
+    EXPECT_EQ(check.code, ExitCode::kSuccess);
+    const auto json = nlohmann::json::parse(check.out);
+    EXPECT_EQ(json.at("valid"), true);
+    EXPECT_EQ(json.at("makespan"), 51);
+    EXPECT_NEAR(json.at("span_bubble_rate").get<double>(), 0, 1e-12);
+    EXPECT_EQ(json.at("peak_F_to_W"), (std::vector<int>{8, 8, 8, 8}));
+  }
+}
+
+TEST(SchedulesCommand, ChecksAVectorUnderCostsAndQueueModels) {
+  const CliResult check = run_stagewright({"schedules",
+                                           "check",
+                                           vector_file("torch_zbv_P2_M3_V2_commdefer"),
+                                           "--costs=F=1,I=1,W=1,B=2",
+                                           "--transfer=0.1",
+                                           "--scale-stage=last=1.5",
+                                           "--json"});
+  EXPECT_EQ(check.code, ExitCode::kSuccess);
+  const auto json = nlohmann::json::parse(check.out);
+  EXPECT_NEAR(json.at("makespan").get<double>(), 22.7, 1e-9);
+  EXPECT_EQ(json.at("error"), nullptr);
+  EXPECT_EQ(json.at("queues").at("pair"), "deadlock");
+  EXPECT_EQ(json.at("queues").at("dir"), "mismatch");
+  EXPECT_TRUE(json.at("queues").at("channel").is_number());
+}
+
+TEST(SchedulesCommand, SaysWhyAListIsWrong) {
+  const CliResult check =
+      run_stagewright({"schedules", "check", vector_file("torch_1f1b_ir_BAD_P4_M8"), "--json"});
+  EXPECT_EQ(check.code, ExitCode::kCheckFailed);
+  const auto json = nlohmann::json::parse(check.out);
+  EXPECT_EQ(json.at("valid"), false);
+  EXPECT_EQ(json.at("error"), "range: rank 3 pos 14: 3F8 out of range (S=4, M=8)");
+}
+
+TEST(SchedulesCommand, NamesWrongOptions) {
+  const auto error = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "schedules");
+    const CliResult result = run_stagewright(arguments);
+    EXPECT_NE(result.code, ExitCode::kSuccess);
+    return result.err;
+  };
+  const std::string file = vector_file("chimera_P2_M2");
+  EXPECT_EQ(error({"check", file, "--costs=F=1,Q=2"}),
+            "error: --costs: 'Q=2' is no cost; write F=1,I=1,W=1,B=2,R=1 or some of them\n");
+  EXPECT_EQ(error({"check", file, "--scale-stage=2=1.5"}),
+            "error: --scale-stage: '2=1.5' scales no stage; write STAGE=FACTOR with a stage from 0 "
+            "to 1 or 'last'\n");
+  EXPECT_EQ(error({"emit", "1f1b", "--ranks=2", "--chunks=2", "--group=2"}),
+            "error: --parameter: schedule '1f1b' has no parameter 'group'; it has none\n");
+  EXPECT_EQ(error({"emit", "chimera", "--ranks=4", "--chunks=6"}),
+            "error: schedule 'chimera' needs a multiple of its 4 ranks as micro-batches, but there "
+            "are 6; 4 or 8 would work\n");
+  EXPECT_EQ(error({"emit", "zbh1", "--ranks=4", "--chunks=6"}),
+            "error: there is no schedule 'zbh1'; did you mean 'zb-h1'?\n");
+}
+
+}  // namespace
+}  // namespace stagewright

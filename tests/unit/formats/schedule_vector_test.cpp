@@ -1,0 +1,95 @@
+#include "formats/schedule_vector.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace stagewright {
+namespace {
+
+/// A vector of two ranks with one stage each and two micro-batches.
+std::string vector_with(const std::string& ranks,
+                        const std::string& placements = "[[0, 1]]",
+                        const std::string& copies = "[0, 0]") {
+  return R"({"schema": "schedule-vector/1", "name": "x", "P": 2, "M": 2, "num_stages": 2,)"
+         R"( "placements": )" +
+         placements + R"(, "mb_placement": )" + copies + R"(, "ranks": )" + ranks + "}";
+}
+
+std::string error_of(const std::string& text) {
+  const Result<TokenList> list = parse_schedule_vector(text, "x.json");
+  return list ? "no error" : list.error().to_string();
+}
+
+TEST(ScheduleVector, ReadsComputeTransfersGroupsPairsAndMarkers) {
+  const Result<TokenList> list = parse_schedule_vector(
+      vector_with(R"([["0F0", "0SEND_F0", "(0F1;0B0)OVERLAP_F_B", "0UNSHARD"],)"
+                  R"( ["{1RECV_F0;1SEND_B1}BATCH_WAIT", "1I0", "1W0", "1R1", "OPT_STEP"]])"),
+      "x.json");
+  ASSERT_TRUE(list) << list.error().to_string();
+  const auto action = [](ActionKind kind, std::int32_t stage, std::int32_t m) {
+    return Action{.kind = kind, .stage = StageId(stage), .micro_batch = MicroBatchId(m)};
+  };
+  const TokenList expected{
+      .stages = 2,
+      .micro_batches = 2,
+      .placement = {{0, 1}},
+      .copy_of = {0, 0},
+      .ranks = {
+          {{.actions = {action(ActionKind::kForward, 0, 0)}},
+           {.kind = ListItemKind::kTransfers,
+            .actions = {action(ActionKind::kSendActivation, 0, 0)}},
+           {.actions = {action(ActionKind::kForward, 0, 1), action(ActionKind::kBackward, 0, 0)}},
+           {.kind = ListItemKind::kMarker, .marker = "0UNSHARD"}},
+          {{.kind = ListItemKind::kTransfers,
+            .actions = {action(ActionKind::kRecvActivation, 1, 0),
+                        action(ActionKind::kSendGradient, 1, 1)},
+            .grouped = true,
+            .awaited = true},
+           {.actions = {action(ActionKind::kBackwardInput, 1, 0)}},
+           {.actions = {action(ActionKind::kBackwardWeight, 1, 0)}},
+           {.actions = {action(ActionKind::kRecompute, 1, 1)}},
+           {.kind = ListItemKind::kMarker, .marker = "OPT_STEP"}}}};
+  EXPECT_EQ(*list, expected);
+}
+
+TEST(ScheduleVector, NamesTheRankAndPlaceOfAWrongToken) {
+  EXPECT_EQ(error_of(vector_with(R"([["0F0", "0Q1"], []])")),
+            "x.json:/ranks/0/1: \"0Q1\" is no action; write e.g. \"3F0\", "
+            "\"(0F7;7B3)OVERLAP_F_B\" or \"{0SEND_F0;1RECV_F2}BATCH\"");
+  for (const std::string token : {"\"\"",
+                                  "\"0F\"",
+                                  "\"F0\"",
+                                  "\"-1F0\"",
+                                  "\"99999999999F0\"",
+                                  "\"0F0 \"",
+                                  "\"(0F0;1B0\"",
+                                  "\"(0F0)OVERLAP_F_B\"",
+                                  "\"{0F0}BATCH\"",
+                                  "\"{}BATCH\"",
+                                  "\"{0SEND_F0}BATCHES\"",
+                                  "\"0SEND_F\"",
+                                  "\"0SEND_X1\"",
+                                  "\"lower\"",
+                                  "7",
+                                  "null"}) {
+    EXPECT_EQ(error_of(vector_with("[[" + token + "], []]")).substr(0, 18), "x.json:/ranks/0/0:")
+        << token;
+  }
+}
+
+TEST(ScheduleVector, NamesTheKeyOfWrongSizes) {
+  EXPECT_EQ(error_of(vector_with("[[]]")), "x.json:/ranks: 1 entries, but 2 ranks");
+  EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 1, 0]]")),
+            "x.json:/placements/0: 3 entries, but 2 stages");
+  EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 2]]")),
+            "x.json:/placements/0/1: 2 is no whole number from 0 to 1");
+  EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 1]]", "[0]")),
+            "x.json:/mb_placement: 1 entries, but 2 micro-batches");
+  EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 1]]", "[0, 1]")),
+            "x.json:/mb_placement/1: 1 is no whole number from 0 to 0");
+  EXPECT_EQ(error_of(vector_with("{}")), "x.json:/ranks: needs an array here");
+}
+
+}  // namespace
+}  // namespace stagewright
