@@ -102,6 +102,7 @@ Duration ClosedForm::bound_of(const SpacePoint& point,
   std::size_t layer = 0;
   for (std::size_t s = 0; s < stage_layers.size(); ++s) {
     LayerCost stage;
+    const Duration trailing = costs.layers[layer].trailing;
     Duration optimizer{};
     Bytes gradients{};
     for (std::int32_t i = 0; i < stage_layers[s]; ++i, ++layer) {
@@ -123,10 +124,12 @@ Duration ClosedForm::bound_of(const SpacePoint& point,
       first_reduction = reduction;
     }
     const Duration work = point.micro_batches * (stage.forward + stage.backward);
-    bound = std::max(bound, head + work + std::max(reduction, tail + first_reduction));
+    const Duration up = s == 0 ? Duration{} : tail - trailing;
+    bound = std::max(bound, head + work + std::max(reduction, up + first_reduction));
     step = std::min(step, optimizer);
     head += stage.forward + border;
-    tail += stage.backward + border;
+    tail += stage.backward - costs.layers[layer - 1].leading - (s == 0 ? Duration{} : trailing) +
+            border;
   }
   return bound + step;
 }

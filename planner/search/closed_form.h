@@ -28,13 +28,15 @@ struct Overflow {
 
 /// Closed form for one point: stages cut by partition(), then
 ///
-///   step >= max_i ( sum_{j<i} (f_j + c) + M (f_i + b_i) + max(r_i, sum_{j<i} (b_j + c) + r_0) ) +
-///   o
+///   step >= max_i ( sum_{j<i} (f_j + c) + M (f_i + b_i) + max(r_i, t_i + r_0) ) + o
+///   t_i = i c - w_i + sum_{0<j<i} (b_j - u_j - w_j) + b_0 - u_0,  t_0 = 0
 ///
-/// with f, b the stage's forward and backward, c the transfer across a border, M micro-batches, r
-/// the gradient reduction after the last backward, o the smallest optimizer step: stage i cannot
-/// begin before the first micro-batch has come down, must do all its work, and the last gradient
-/// must come back up.
+/// with f, b the stage's forward and backward, u what its backward does before it needs the
+/// gradient from the stage behind (recomputation), w what its backward does after the gradient for
+/// the stage before is ready, c the transfer across a border, M micro-batches, r the gradient
+/// reduction after the last backward, o the smallest optimizer step: stage i cannot begin before
+/// the first micro-batch has come down, must do all its work, and the last gradient must come back
+/// up to stage 0.
 class ClosedForm {
  public:
   /// Everything must outlive this object.

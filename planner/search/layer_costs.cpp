@@ -39,24 +39,72 @@ Result<RankPlace> place_of(const Schedule& schedule, const Cluster& cluster) {
   return place;
 }
 
-/// Adds the time of each layer's contiguous runs in `ops` to `layers`.
-void add_times(const RankProgram& program,
-               const std::vector<Operation>& ops,
-               const RankPlace& place,
-               const CostModel& cost,
-               Duration LayerCost::*part,
-               Examples& examples) {
+/// Calls `visit(run, price)` for each layer's contiguous run of `ops`, in order.
+template <class Visit>
+void for_each_run(const RankProgram& program,
+                  const std::vector<Operation>& ops,
+                  const RankPlace& place,
+                  const CostModel& cost,
+                  const Visit& visit) {
   for (std::size_t begin = 0; begin < ops.size();) {
     std::size_t end = begin + 1;
     while (end < ops.size() && ops[end].layer == ops[begin].layer) {
       ++end;
     }
     SW_CHECK(ops[begin].layer.has_value(), "stage operations that name their layer");
-    const ActionOperations run{std::span(ops).subspan(begin, end - begin)};
-    examples.layers[ops[begin].layer->index()].*part +=
-        price_phase(program, run, place, cost).compute;
+    const std::span<const Operation> run = std::span(ops).subspan(begin, end - begin);
+    visit(run, price_phase(program, {run}, place, cost));
     begin = end;
   }
+}
+
+/// Until the first operation that reads what the layers behind have written.
+Duration leading_of(std::span<const Operation> run,
+                    const PhasePrice& price,
+                    const std::vector<bool>& written) {
+  for (const PricedOperation& priced : price.ops) {
+    const Operation& op = run[static_cast<std::size_t>(priced.op)];
+    if (std::ranges::any_of(op.inputs, [&](TensorId input) { return written[input.index()]; })) {
+      return priced.start;
+    }
+  }
+  return Duration{};
+}
+
+/// From the end of the last operation that is not a weight gradient.
+Duration trailing_of(std::span<const Operation> run, const PhasePrice& price) {
+  Duration last{};
+  for (const PricedOperation& priced : price.ops) {
+    if (!run[static_cast<std::size_t>(priced.op)].weight_gradient) {
+      last = std::max(last, priced.start + priced.duration);
+    }
+  }
+  return std::max(Duration{}, price.compute - last);
+}
+
+void add_times(const RankProgram& program,
+               const RankPlace& place,
+               const CostModel& cost,
+               Examples& examples) {
+  const StageProgram& stage = program.stages.front();
+  const auto layer_of = [&](std::span<const Operation> run) -> LayerCost& {
+    return examples.layers[run.front().layer->index()];
+  };
+  for_each_run(program, stage.forward, place, cost, [&](auto run, const PhasePrice& price) {
+    layer_of(run).forward += price.compute;
+  });
+  std::vector<bool> written(program.tensors.size(), false);
+  for_each_run(program, stage.backward, place, cost, [&](auto run, const PhasePrice& price) {
+    LayerCost& layer = layer_of(run);
+    layer.backward += price.compute;
+    layer.leading = leading_of(run, price, written);
+    layer.trailing = trailing_of(run, price);
+    for (const Operation& op : run) {
+      for (const TensorId output : op.outputs) {
+        written[output.index()] = true;
+      }
+    }
+  });
 }
 
 /// Which layer's operations use each persistent tensor first, views resolved to their own entry.
@@ -206,10 +254,8 @@ Result<LayerCosts> layer_costs(const ModelGraph& model,
     return pass_on(std::move(place));
   }
   const RankProgram& program = schedule->programs[schedule->ranks.front().program.index()];
-  const StageProgram& stage = program.stages.front();
   Examples examples(count);
-  add_times(program, stage.forward, *place, cost, &LayerCost::forward, examples);
-  add_times(program, stage.backward, *place, cost, &LayerCost::backward, examples);
+  add_times(program, *place, cost, examples);
   const auto owner = owners(program);
   add_state(program, owner, examples);
   add_saved(program, examples);

@@ -13,8 +13,13 @@ namespace stagewright {
 struct LayerCost {
   Duration forward{};   ///< one micro-batch
   Duration backward{};  ///< one micro-batch, recomputation included
-  Bytes state{};        ///< parameters, gradients, optimizer
-  Bytes saved{};        ///< activations that one micro-batch keeps from forward to backward
+  /// Part of `backward` that needs no gradient from the layer behind: recomputation.
+  Duration leading{};
+  /// Part of `backward` that runs after the gradient of the layer's input is complete: weight
+  /// gradients that hold up no stage before.
+  Duration trailing{};
+  Bytes state{};  ///< parameters, gradients, optimizer
+  Bytes saved{};  ///< activations that one micro-batch keeps from forward to backward
   friend bool operator==(const LayerCost&, const LayerCost&) = default;
 };
 

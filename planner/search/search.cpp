@@ -35,8 +35,8 @@ class Search {
         cost_(cost),
         request_(request),
         control_(control),
-        model_flops_(
-            model_flops(model, request.global_batch * request.sequence, request.sequence)) {}
+        model_flops_(model_flops(model, request.global_batch * request.sequence, request.sequence)),
+        common_(common_plan(model, cluster, request)) {}
 
   Result<SearchResult> run();
 
@@ -61,6 +61,7 @@ class Search {
   const SearchRequest& request_;
   const SearchControl& control_;
   const Flops model_flops_;
+  const Plan common_;
   std::map<CostKey, Result<LayerCosts>> costs_;
   std::vector<Promising> promising_;
   SearchResult result_;
@@ -73,7 +74,7 @@ void Search::progress() const {
 }
 
 void Search::reject(const SpacePoint& point, std::string reason) {
-  Plan plan = plan_of(point, model_, cluster_, request_);
+  Plan plan = plan_of(point, common_);
   const auto layers = static_cast<std::int32_t>(model_.layers.size());
   plan.stages = even_stages(layers, std::min(point.pp, layers), point.dp, point.tp);
   plan.stages.resize(static_cast<std::size_t>(point.pp),
@@ -90,7 +91,7 @@ const Result<LayerCosts>& Search::costs_of(const SpacePoint& point) {
   if (found != costs_.end()) {
     return found->second;
   }
-  Plan shape = plan_of(point, model_, cluster_, request_);
+  Plan shape = plan_of(point, common_);
   shape.stages = {StagePlan{.tp = point.tp, .recompute = point.recompute}};
   return costs_.emplace(key, layer_costs(model_, cluster_, cost_, shape)).first->second;
 }
@@ -127,7 +128,7 @@ void Search::evaluate(const Space& space) {
 
 Plan Search::complete(const Promising& candidate) const {
   const SpacePoint& point = candidate.point;
-  Plan plan = plan_of(point, model_, cluster_, request_);
+  Plan plan = plan_of(point, common_);
   std::int32_t first = 0;
   for (const std::int32_t layers : candidate.estimate.stage_layers) {
     plan.stages.push_back({.first_layer = first,

@@ -110,20 +110,22 @@ Space enumerate_space(const ModelGraph& model,
   return space;
 }
 
-Plan plan_of(const SpacePoint& point,
-             const ModelGraph& model,
-             const Cluster& cluster,
-             const SearchRequest& request) {
+Plan common_plan(const ModelGraph& model, const Cluster& cluster, const SearchRequest& request) {
   Plan plan;
   plan.model = model.name;
   plan.model_hash = model_hash(model);
   plan.cluster = cluster.name;
   plan.sequence = request.sequence;
+  plan.precision = request.precision;
+  plan.optimizer = request.optimizer;
+  return plan;
+}
+
+Plan plan_of(const SpacePoint& point, const Plan& common) {
+  Plan plan = common;
   plan.micro_batch_size = point.micro_batch_size;
   plan.micro_batches = point.micro_batches;
   plan.schedule = point.schedule;
-  plan.precision = request.precision;
-  plan.optimizer = request.optimizer;
   return plan;
 }
 

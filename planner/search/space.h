@@ -38,10 +38,12 @@ struct Space {
                                     const Cluster& cluster,
                                     const SearchRequest& request);
 
+/// What all points of a search share: a plan without stages, batch and schedule.
+[[nodiscard]] Plan common_plan(const ModelGraph& model,
+                               const Cluster& cluster,
+                               const SearchRequest& request);
+
 /// The plan of a point, without stages.
-[[nodiscard]] Plan plan_of(const SpacePoint& point,
-                           const ModelGraph& model,
-                           const Cluster& cluster,
-                           const SearchRequest& request);
+[[nodiscard]] Plan plan_of(const SpacePoint& point, const Plan& common);
 
 }  // namespace stagewright
