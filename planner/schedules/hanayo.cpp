@@ -104,10 +104,10 @@ ScheduleGenerator hanayo_schedule() {
   return {.name = "hanayo",
           .aliases = kAliases,
           .summary = "waves down and up the ranks; a shorter bubble with one copy of the weights",
-          .figures = {.bubble = "about (P-1)(F+B)/V",
+          .figures = {.bubble = "about (P-1)(F+B) for M = P, more above",
                       .peak = "at most V*P",
                       .weights = "1",
-                      .constraints = "V even"},
+                      .constraints = "V even; made for M = P"},
           .parameters = {},
           .default_virtual_stages = 2,
           .generate = generate};
