@@ -36,12 +36,12 @@ using RankBody = std::function<void(Endpoint& endpoint)>;
 class CommunicatorConformance : public testing::TestWithParam<ConformanceBackend> {
  protected:
   /// Runs the body on every rank that lives here; none may fail.
-  void run(const WorldSpec& spec, const RankBody& body);
+  static void run(const WorldSpec& spec, const RankBody& body);
 
   /// The same, with the message that each rank ended with ("" if it did not throw).
-  [[nodiscard]] std::vector<std::string> run_to_failure(const WorldSpec& spec,
-                                                        Duration timeout,
-                                                        const RankBody& body);
+  [[nodiscard]] static std::vector<std::string> run_to_failure(const WorldSpec& spec,
+                                                               Duration timeout,
+                                                               const RankBody& body);
 };
 
 /// `ranks` ranks, one group "all" of them in order, all links on `channels` channels.

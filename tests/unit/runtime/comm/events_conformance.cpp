@@ -50,57 +50,64 @@ TEST_P(CommunicatorConformance, AnOperationBeginsAfterTheEventItWaitsFor) {
   }
 }
 
-// recv -> all_reduce of what came -> send of the sum back, on three streams, never waiting
-// in between.
+constexpr std::size_t kChainCount = 30000;
+
+/// Rank 0 of the chain: sends to each other rank and, once that is done, receives from it.
+void send_out_and_collect(Endpoint& endpoint) {
+  std::vector<std::vector<float>> sent;
+  std::vector<std::vector<float>> sums(4, std::vector<float>(kChainCount));
+  std::vector<std::unique_ptr<Stream>> streams;
+  sent.reserve(4);
+  for (int peer = 0; peer < 4; ++peer) {
+    sent.push_back(floats_of(peer, kChainCount));
+  }
+  for (int peer = 1; peer < 4; ++peer) {
+    const auto index = static_cast<std::size_t>(peer);
+    const std::span<const float> message(sent[index]);
+    streams.push_back(endpoint.make_stream("to peer"));
+    const Event out =
+        endpoint.world().send(send_buffer(message), peer, ChannelId(0), *streams.back(), kNow);
+    streams.push_back(endpoint.make_stream("from peer"));
+    (void)endpoint.world().recv(recv_buffer(sums[index]), peer, ChannelId(0), *streams.back(), out);
+  }
+  for (const auto& stream : streams) {
+    stream->synchronize();
+  }
+  std::vector<float> expected(kChainCount);
+  for (std::size_t i = 0; i < kChainCount; ++i) {
+    expected[i] = sent[1][i] + sent[2][i] + sent[3][i];
+  }
+  for (std::size_t peer = 1; peer < 4; ++peer) {
+    EXPECT_EQ(sums[peer], expected);
+  }
+}
+
+/// The others: receive, reduce what came among themselves, send the sum back.
+void reduce_and_return(Endpoint& endpoint) {
+  std::vector<float> buffer(kChainCount);
+  const std::unique_ptr<Stream> in = endpoint.make_stream("in");
+  const std::unique_ptr<Stream> reduce = endpoint.make_stream("reduce");
+  const std::unique_ptr<Stream> out = endpoint.make_stream("out");
+  const std::span<const float> sum(buffer);
+  const Event received = endpoint.world().recv(recv_buffer(buffer), 0, ChannelId(0), *in, kNow);
+  const Event reduced = endpoint.group(GroupId(0))
+                            ->all_reduce(recv_buffer(buffer), Reduction::kSum, *reduce, received);
+  const Event sent = endpoint.world().send(send_buffer(sum), 0, ChannelId(0), *out, reduced);
+  sent.wait();
+  EXPECT_GE(reduced.times().ready, received.times().done);
+  EXPECT_GE(sent.times().ready, reduced.times().done);
+}
+
+// Three streams, one event after the other, nobody waits in between.
 TEST_P(CommunicatorConformance, EventsOrderOperationsOfDifferentStreams) {
   WorldSpec spec = one_group(4);
   spec.groups = {{"reducers", {RankId(1), RankId(2), RankId(3)}}};
   run(spec, [](Endpoint& endpoint) {
-    Communicator& world = endpoint.world();
-    constexpr std::size_t kCount = 30000;
     for (int round = 0; round < 10; ++round) {
       if (endpoint.rank() == RankId(0)) {
-        std::vector<std::unique_ptr<Stream>> streams;
-        std::vector<std::vector<float>> sums(4, std::vector<float>(kCount));
-        std::vector<std::vector<float>> sent;
-        for (int peer = 0; peer < 4; ++peer) {
-          sent.push_back(floats_of(peer, kCount));
-        }
-        for (int peer = 1; peer < 4; ++peer) {
-          const auto index = static_cast<std::size_t>(peer);
-          streams.push_back(endpoint.make_stream("peer"));
-          const Event out = world.send(send_buffer(std::span<const float>(sent[index])),
-                                       peer,
-                                       ChannelId(0),
-                                       *streams.back(),
-                                       kNow);
-          streams.push_back(endpoint.make_stream("peer"));
-          (void)world.recv(recv_buffer(sums[index]), peer, ChannelId(0), *streams.back(), out);
-        }
-        for (const auto& stream : streams) {
-          stream->synchronize();
-        }
-        std::vector<float> expected(kCount);
-        for (std::size_t i = 0; i < kCount; ++i) {
-          expected[i] = sent[1][i] + sent[2][i] + sent[3][i];
-        }
-        for (std::size_t peer = 1; peer < 4; ++peer) {
-          EXPECT_EQ(sums[peer], expected);
-        }
+        send_out_and_collect(endpoint);
       } else {
-        const std::unique_ptr<Stream> in = endpoint.make_stream("in");
-        const std::unique_ptr<Stream> reduce = endpoint.make_stream("reduce");
-        const std::unique_ptr<Stream> out = endpoint.make_stream("out");
-        std::vector<float> buffer(kCount);
-        const Event received = world.recv(recv_buffer(buffer), 0, ChannelId(0), *in, kNow);
-        const Event reduced =
-            endpoint.group(GroupId(0))
-                ->all_reduce(recv_buffer(buffer), Reduction::kSum, *reduce, received);
-        const std::span<const float> sum(buffer);
-        const Event sent = world.send(send_buffer(sum), 0, ChannelId(0), *out, reduced);
-        sent.wait();
-        EXPECT_GE(reduced.times().ready, received.times().done);
-        EXPECT_GE(sent.times().ready, reduced.times().done);
+        reduce_and_return(endpoint);
       }
     }
   });
@@ -113,6 +120,7 @@ TEST_P(CommunicatorConformance, AStreamRunsItsOperationsOneAfterTheOther) {
     // Each reads what the one before it wrote, with nothing but the stream between them.
     std::vector<float> buffer(50000, 1.0F);
     std::vector<Event> events;
+    events.reserve(20);
     for (int i = 0; i < 20; ++i) {
       events.push_back(world.all_reduce(recv_buffer(buffer), Reduction::kSum, *stream, kNow));
     }
