@@ -193,6 +193,7 @@ void add_schedules_command(CLI::App& app, Chosen& chosen) {
   command->require_subcommand(1);
   command->add_subcommand("list", "All schedules with bubble, memory, weights and constraints")
       ->callback([&chosen] { chosen = list_schedules; });
+  add_schedules_compare_command(*command, chosen);
   add_emit_command(*command, chosen);
   add_schedules_check_command(*command, chosen);
 }

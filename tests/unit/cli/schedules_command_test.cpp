@@ -1,4 +1,6 @@
+#include <map>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -72,6 +74,25 @@ TEST(SchedulesCommand, ChecksAVectorUnderCostsAndQueueModels) {
   EXPECT_EQ(json.at("queues").at("pair"), "deadlock");
   EXPECT_EQ(json.at("queues").at("dir"), "mismatch");
   EXPECT_TRUE(json.at("queues").at("channel").is_number());
+}
+
+TEST(SchedulesCommand, ComparesAllThatFit) {
+  const CliResult result =
+      run_stagewright({"schedules", "compare", "--ranks=4", "--chunks=6", "--json"});
+  EXPECT_EQ(result.code, ExitCode::kSuccess);
+  const auto json = nlohmann::json::parse(result.out);
+  std::map<std::string, double> makespans;
+  for (const auto& row : json.at("schedules")) {
+    makespans[row.at("schedule")] = row.at("makespan");
+  }
+  // (M + P - 1)(F + B), and M (F + B) + (P - 1)(F + I - W).
+  EXPECT_DOUBLE_EQ(makespans.at("1f1b"), 27);
+  EXPECT_DOUBLE_EQ(makespans.at("zb-h1"), 21);
+  std::vector<std::string> rejected;
+  for (const auto& row : json.at("rejected")) {
+    rejected.push_back(row.at("schedule"));
+  }
+  EXPECT_EQ(rejected, (std::vector<std::string>{"zb-h2", "dualpipe-v", "dualpipe", "chimera"}));
 }
 
 TEST(SchedulesCommand, SaysWhyAListIsWrong) {
