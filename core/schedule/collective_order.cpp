@@ -89,14 +89,10 @@ Result<void> compare(const Schedule& schedule, GroupId group, const Part& a, con
   return {};
 }
 
-}  // namespace
-
-Result<void> check_collectives(const Schedule& schedule) {
-  std::vector<std::vector<std::vector<Call>>> calls;
-  for (const RankProgram& program : schedule.programs) {
-    calls.push_back(calls_of(program));
-  }
-  const std::vector<Call> none;
+/// By group: what each member issues there, ascending by rank.
+std::vector<std::vector<Part>> parts_of(const Schedule& schedule,
+                                        const std::vector<std::vector<std::vector<Call>>>& calls,
+                                        const std::vector<Call>& none) {
   std::vector<std::vector<Part>> parts(schedule.groups.size());
   for (std::size_t i = 0; i < schedule.ranks.size(); ++i) {
     const RankBinding& binding = schedule.ranks[i];
@@ -106,16 +102,31 @@ Result<void> check_collectives(const Schedule& schedule) {
           {RankId(i), slot < own.size() ? &own[slot] : &none});
     }
   }
-  std::set<std::pair<const std::vector<Call>*, const std::vector<Call>*>> known;
   for (std::size_t g = 0; g < parts.size(); ++g) {
     for (const RankId member : schedule.groups[g].members) {
-      const auto takes_part = [&](const Part& part) { return part.rank == member; };
-      // Parts are in order of rank; a member without a slot for the group issues nothing.
+      // A member without a slot for the group issues nothing there.
       const auto found = std::ranges::lower_bound(parts[g], member, {}, &Part::rank);
-      if (found == parts[g].end() || !takes_part(*found)) {
+      if (found == parts[g].end() || found->rank != member) {
         parts[g].insert(found, {member, &none});
       }
     }
+  }
+  return parts;
+}
+
+}  // namespace
+
+Result<void> check_collectives(const Schedule& schedule) {
+  std::vector<std::vector<std::vector<Call>>> calls;
+  calls.reserve(schedule.programs.size());
+  for (const RankProgram& program : schedule.programs) {
+    calls.push_back(calls_of(program));
+  }
+  const std::vector<Call> none;
+  const auto parts = parts_of(schedule, calls, none);
+  // Equal programs issue the very same lists.
+  std::set<std::pair<const std::vector<Call>*, const std::vector<Call>*>> known;
+  for (std::size_t g = 0; g < parts.size(); ++g) {
     for (const Part& part : parts[g]) {
       const Part& first = parts[g].front();
       if (known.emplace(first.calls, part.calls).second) {

@@ -79,7 +79,7 @@ struct Holder {
 
 /// Holders with equal micro-batches share the work of each; those with different ones must divide
 /// the micro-batches among them.
-Result<void> check_division(std::vector<Holder> holders,
+Result<void> check_division(const std::vector<Holder>& holders,
                             StageId stage,
                             std::int32_t replica,
                             std::int32_t micro_batches) {
@@ -118,28 +118,10 @@ Result<void> check_division(std::vector<Holder> holders,
   return {};
 }
 
-}  // namespace
+using ProgramRuns = std::vector<std::map<StageId, StageRuns>>;
 
-Result<void> check_coverage(const Schedule& schedule) {
-  const auto micro_batches = static_cast<std::size_t>(schedule.micro_batches);
-  const auto is_backward = [](const Action& action) {
-    return is_compute(action.kind) && action.kind != ActionKind::kForward &&
-           action.kind != ActionKind::kRecompute;
-  };
-  const bool trains = std::ranges::any_of(schedule.programs, [&](const RankProgram& program) {
-    return std::ranges::any_of(program.actions, is_backward);
-  });
-  std::vector<std::map<StageId, StageRuns>> runs;
-  for (const RankProgram& program : schedule.programs) {
-    runs.push_back(runs_of(program, micro_batches));
-  }
-  const auto first = first_ranks(schedule);
-  for (std::size_t i = 0; i < schedule.programs.size(); ++i) {
-    if (auto checked = check_program(runs[i], first[i], trains); !checked) {
-      return checked;
-    }
-  }
-  // Which programs hold a stage of a replica; equal sets are checked once.
+/// Every stage of every replica, equal sets of programs once.
+Result<void> check_stages(const Schedule& schedule, const ProgramRuns& runs) {
   std::map<std::pair<std::int32_t, StageId>, std::map<ProgramId, RankId>> holders;
   for (std::size_t i = 0; i < schedule.ranks.size(); ++i) {
     const RankBinding& binding = schedule.ranks[i];
@@ -147,17 +129,18 @@ Result<void> check_coverage(const Schedule& schedule) {
       holders[{binding.replica, stage}].try_emplace(binding.program, RankId(i));
     }
   }
-  std::set<std::pair<StageId, std::vector<ProgramId>>> checked_sets;
+  std::set<std::pair<StageId, std::vector<ProgramId>>> known;
   for (std::int32_t replica = 0; replica < schedule.replicas; ++replica) {
     for (std::int32_t s = 0; s < schedule.stages; ++s) {
+      const StageId stage(s);
       std::vector<ProgramId> programs;
       std::vector<Holder> found;
-      for (const auto& [program, rank] : holders[{replica, StageId(s)}]) {
+      for (const auto& [program, rank] : holders[{replica, stage}]) {
         programs.push_back(program);
-        found.push_back({rank, &runs[program.index()][StageId(s)].forward});
+        found.push_back({rank, &runs[program.index()].at(stage).forward});
       }
-      if (checked_sets.emplace(StageId(s), programs).second) {
-        if (auto checked = check_division(found, StageId(s), replica, schedule.micro_batches);
+      if (known.emplace(stage, std::move(programs)).second) {
+        if (auto checked = check_division(found, stage, replica, schedule.micro_batches);
             !checked) {
           return checked;
         }
@@ -165,6 +148,31 @@ Result<void> check_coverage(const Schedule& schedule) {
     }
   }
   return {};
+}
+
+bool is_backward(const Action& action) {
+  return is_compute(action.kind) && action.kind != ActionKind::kForward &&
+         action.kind != ActionKind::kRecompute;
+}
+
+}  // namespace
+
+Result<void> check_coverage(const Schedule& schedule) {
+  const bool trains = std::ranges::any_of(schedule.programs, [](const RankProgram& program) {
+    return std::ranges::any_of(program.actions, is_backward);
+  });
+  ProgramRuns runs;
+  runs.reserve(schedule.programs.size());
+  for (const RankProgram& program : schedule.programs) {
+    runs.push_back(runs_of(program, static_cast<std::size_t>(schedule.micro_batches)));
+  }
+  const auto ranks = first_ranks(schedule);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (auto checked = check_program(runs[i], ranks[i], trains); !checked) {
+      return checked;
+    }
+  }
+  return check_stages(schedule, runs);
 }
 
 }  // namespace stagewright

@@ -41,24 +41,13 @@ class Matcher {
   /// Calls `visit(lane)` for every lane of the schedule on which something is sent or received,
   /// until one fails.
   template <class Visit>
-  Result<void> for_each_lane(Visit visit) const {
+  [[nodiscard]] Result<void> for_each_lane(Visit visit) const {
     for (std::size_t i = 0; i < schedule_.ranks.size(); ++i) {
-      const RankId rank(i);
-      const RankBinding& binding = schedule_.ranks[i];
-      const auto& traffic = traffic_[binding.program.index()];
+      const auto& traffic = traffic_[schedule_.ranks[i].program.index()];
       for (std::size_t slot = 0; slot < traffic.size(); ++slot) {
-        const RankId peer = binding.peers[slot];
-        const PeerTraffic* back = traffic_back(rank, peer);
-        for (std::size_t kind = 0; kind < kMessageKindCount; ++kind) {
-          const auto& receives = back != nullptr ? back->receives[kind] : kNothing;
-          const auto& sends = back != nullptr ? back->sends[kind] : kNothing;
-          if (auto done = visit(Lane{rank, peer, &traffic[slot].sends[kind], &receives}); !done) {
+        for (const Lane& lane : lanes_through(RankId(i), slot)) {
+          if (auto done = visit(lane); !done) {
             return done;
-          }
-          if (sends.empty()) {  // else the peer's turn comes
-            if (auto done = visit(Lane{peer, rank, &sends, &traffic[slot].receives[kind]}); !done) {
-              return done;
-            }
           }
         }
       }
@@ -103,6 +92,24 @@ class Matcher {
   }
   [[nodiscard]] std::string name(RankId rank, std::int32_t index) const {
     return action_name(schedule_, rank, index);
+  }
+
+  /// What the rank sends through a slot, and what it receives there that its peer does not send:
+  /// the lanes that come from the peer are the peer's to name.
+  [[nodiscard]] std::vector<Lane> lanes_through(RankId rank, std::size_t slot) const {
+    const RankBinding& binding = schedule_.ranks[rank.index()];
+    const PeerTraffic& own = traffic_[binding.program.index()][slot];
+    const RankId peer = binding.peers[slot];
+    const PeerTraffic* back = traffic_back(rank, peer);
+    std::vector<Lane> lanes;
+    for (std::size_t kind = 0; kind < kMessageKindCount; ++kind) {
+      const auto& receives = back != nullptr ? back->receives[kind] : kNothing;
+      lanes.push_back({rank, peer, &own.sends[kind], &receives});
+      if (back == nullptr || back->sends[kind].empty()) {
+        lanes.push_back({peer, rank, &kNothing, &own.receives[kind]});
+      }
+    }
+    return lanes;
   }
 
   /// What `peer` exchanges with `rank`; null if nothing.

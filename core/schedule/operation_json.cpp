@@ -38,14 +38,15 @@ ordered_json numbers(const std::vector<TensorId>& ids) {
 }
 
 OpKind read_kind(JsonReader& reader) {
-  static const std::vector<std::string_view> names = [] {
+  static const std::vector<std::string_view> kNames = [] {
     std::vector<std::string_view> all;
+    all.reserve(kOpKindCount);
     for (int i = 0; i < kOpKindCount; ++i) {
       all.push_back(name_of(static_cast<OpKind>(i)));
     }
     return all;
   }();
-  return static_cast<OpKind>(reader.one_of("kind", names));
+  return static_cast<OpKind>(reader.one_of("kind", kNames));
 }
 
 OpVariant read_variant(JsonReader& reader) {

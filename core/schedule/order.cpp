@@ -190,34 +190,53 @@ std::optional<Complaint> order_complaint(const RankProgram& program, std::int32_
   return std::nullopt;
 }
 
-/// Reads of what nobody wrote.  What happens to the tensors of a micro-batch depends on the kinds
-/// and stages of its actions alone, so micro-batches with equal sequences are checked once.
+/// Action indices of one micro-batch, in order.
+using MicroBatchList = std::vector<std::int32_t>;
+
+/// What happens to the tensors of a micro-batch depends on the kinds and stages of its actions
+/// alone.
+std::vector<std::pair<ActionKind, std::int32_t>> pattern_of(const RankProgram& program,
+                                                            const MicroBatchList& list) {
+  std::vector<std::pair<ActionKind, std::int32_t>> pattern;
+  pattern.reserve(list.size());
+  for (const std::int32_t i : list) {
+    const Action& action = program.actions[static_cast<std::size_t>(i)];
+    pattern.emplace_back(action.kind, action.stage.value() + action.bucket.value());
+  }
+  return pattern;
+}
+
+/// The first read of what nothing wrote.
+std::optional<Complaint> unwritten_read(const RankProgram& program,
+                                        const MicroBatchList& list,
+                                        TouchTable& table) {
+  std::vector<bool> written(program.tensors.size());
+  for (const std::int32_t i : list) {
+    for (const Touch& touch : table.of(program.actions[static_cast<std::size_t>(i)])) {
+      if (touch.reads && !written[touch.tensor.index()]) {
+        return Complaint(i,
+                         fmt::format("operation {} reads '{}', which nothing wrote before",
+                                     touch.first_op,
+                                     program.tensors[touch.tensor.index()].name));
+      }
+      written[touch.tensor.index()] = true;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Micro-batches of equal patterns are checked once.
 std::optional<Complaint> content_complaint(const RankProgram& program, std::int32_t micro_batches) {
-  std::vector<std::vector<std::int32_t>> lists(static_cast<std::size_t>(micro_batches));
+  std::vector<MicroBatchList> lists(static_cast<std::size_t>(micro_batches));
   for (std::size_t i = 0; i < program.actions.size(); ++i) {
     lists[program.actions[i].micro_batch.index()].push_back(static_cast<std::int32_t>(i));
   }
   TouchTable table(program);
   std::set<std::vector<std::pair<ActionKind, std::int32_t>>> known;
-  for (const std::vector<std::int32_t>& list : lists) {
-    std::vector<std::pair<ActionKind, std::int32_t>> sequence;
-    for (const std::int32_t i : list) {
-      const Action& action = program.actions[static_cast<std::size_t>(i)];
-      sequence.emplace_back(action.kind, action.stage.value() + action.bucket.value());
-    }
-    if (!known.insert(std::move(sequence)).second) {
-      continue;
-    }
-    std::vector<bool> written(program.tensors.size());
-    for (const std::int32_t i : list) {
-      for (const Touch& touch : table.of(program.actions[static_cast<std::size_t>(i)])) {
-        if (touch.reads && !written[touch.tensor.index()]) {
-          return Complaint(i,
-                           fmt::format("operation {} reads '{}', which nothing wrote before",
-                                       touch.first_op,
-                                       program.tensors[touch.tensor.index()].name));
-        }
-        written[touch.tensor.index()] = true;
+  for (const MicroBatchList& list : lists) {
+    if (known.insert(pattern_of(program, list)).second) {
+      if (auto complaint = unwritten_read(program, list, table)) {
+        return complaint;
       }
     }
   }

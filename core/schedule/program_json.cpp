@@ -26,8 +26,8 @@ constexpr std::array kScopes{std::string_view("persistent"), std::string_view("m
 constexpr std::array kInitializers{
     std::string_view("normal"), std::string_view("ones"), std::string_view("zeros")};
 
-template <std::size_t N>
-std::vector<std::string_view> list_of(const std::array<std::string_view, N>& names) {
+template <std::size_t kCount>
+std::vector<std::string_view> list_of(const std::array<std::string_view, kCount>& names) {
   return {names.begin(), names.end()};
 }
 
@@ -60,8 +60,9 @@ ordered_json to_json(const TensorSpec& tensor) {
 }
 
 TensorSpec read_tensor(JsonReader& reader) {
-  static const std::vector<std::string_view> classes = [] {
+  static const std::vector<std::string_view> kClasses = [] {
     std::vector<std::string_view> names;
+    names.reserve(kTensorClassCount);
     for (int i = 0; i < kTensorClassCount; ++i) {
       names.push_back(name_of(static_cast<TensorClass>(i)));
     }
@@ -75,7 +76,7 @@ TensorSpec read_tensor(JsonReader& reader) {
   }
   tensor.dtype = type.value_or(DType::kFloat32);
   tensor.shape = reader.integers("shape");
-  tensor.tensor_class = static_cast<TensorClass>(reader.one_of("class", classes));
+  tensor.tensor_class = static_cast<TensorClass>(reader.one_of("class", kClasses));
   tensor.scope = static_cast<TensorScope>(reader.one_of("scope", list_of(kScopes)));
   reader.object("view", [&](JsonReader& view) {
     tensor.view = TensorSpec::View{read_id<TensorId>(view, "base"), view.integer("offset")};

@@ -264,20 +264,14 @@ class Execution {
     if (x.kind != WaitItem::Kind::kCollective) {
       return {binding.peers[slot], partner(rank_class, x)};
     }
-    const std::size_t kind = classes_.group_kinds[rank_class][slot];
-    for (const RankId member : schedule_.groups[binding.groups[slot].index()].members) {
-      const std::size_t member_class = classes_.class_of_rank[member.index()];
-      for (const auto& [other_class, other_slot] : classes_.members[kind]) {
-        const RankBinding& other = schedule_.ranks[member.index()];
-        if (other_class == member_class &&
-            other.groups[other_slot.index()] == binding.groups[slot]) {
-          const RankState& state = states_[member_class];
-          const std::int32_t call =
-              state.list->collectives[other_slot.index()][static_cast<std::size_t>(x.ordinal)];
-          if (!ready(state, call)) {
-            return {member, call};
-          }
-        }
+    const GroupId group = binding.groups[slot];
+    for (const RankId member : schedule_.groups[group.index()].members) {
+      const auto& groups = schedule_.ranks[member.index()].groups;
+      const auto own = static_cast<std::size_t>(std::ranges::find(groups, group) - groups.begin());
+      const RankState& state = state_of(member);
+      const std::int32_t call = state.list->collectives[own][static_cast<std::size_t>(x.ordinal)];
+      if (!ready(state, call)) {
+        return {member, call};
       }
     }
     SW_CHECK(false, "a member that keeps the others waiting");

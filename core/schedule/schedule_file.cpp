@@ -144,7 +144,7 @@ Result<void> check_head(const nlohmann::json& json, std::string_view where) {
   const auto format = json.is_object() ? json.find("format") : json.end();
   if (!json.is_object() || format == json.end() || *format != kFormat) {
     return fail(ErrorCode::kInvalidInput,
-                fmt::format("is no schedule file: the key \"format\" must be \"{}\"", kFormat),
+                fmt::format(R"(is no schedule file: the key "format" must be "{}")", kFormat),
                 std::string(where));
   }
   const auto version = json.find("version");
@@ -166,11 +166,9 @@ std::string schedule_hash(const Schedule& schedule) {
 
 std::string to_json_text(const Schedule& schedule) {
   const std::string content = text_of(content_of(schedule));
-  return fmt::format("{{\"format\":\"{}\",\"version\":{},\"hash\":\"{}\",\n\"schedule\":{}}}\n",
-                     kFormat,
-                     kVersion,
-                     content_hash(content),
-                     content);
+  const std::string head = fmt::format(
+      R"({{"format":"{}","version":{},"hash":"{}",)", kFormat, kVersion, content_hash(content));
+  return fmt::format("{}\n{}\n", head, fmt::format(R"("schedule":{}}})", content));
 }
 
 Result<Schedule> parse_schedule(std::string_view text, std::string_view where) {
