@@ -168,7 +168,7 @@ Result<Profile> parse_profile(std::string_view text, std::string_view where) {
   }
   if (!json->is_object() || json->value("format", nlohmann::json()) != kFormat) {
     return fail(ErrorCode::kInvalidInput,
-                fmt::format("is no profile: the key \"format\" must be \"{}\"", kFormat),
+                fmt::format(R"(is no profile: the key "format" must be "{}")", kFormat),
                 std::string(where));
   }
   JsonReader reader(*json, std::string(where));

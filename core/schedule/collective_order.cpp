@@ -127,12 +127,13 @@ Result<void> check_collectives(const Schedule& schedule) {
   // Equal programs issue the very same lists.
   std::set<std::pair<const std::vector<Call>*, const std::vector<Call>*>> known;
   for (std::size_t g = 0; g < parts.size(); ++g) {
+    const Part& first = parts[g].front();
     for (const Part& part : parts[g]) {
-      const Part& first = parts[g].front();
-      if (known.emplace(first.calls, part.calls).second) {
-        if (auto checked = compare(schedule, GroupId(g), first, part); !checked) {
-          return checked;
-        }
+      if (!known.emplace(first.calls, part.calls).second) {
+        continue;
+      }
+      if (auto checked = compare(schedule, GroupId(g), first, part); !checked) {
+        return checked;
       }
     }
   }

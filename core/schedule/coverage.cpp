@@ -139,11 +139,11 @@ Result<void> check_stages(const Schedule& schedule, const ProgramRuns& runs) {
         programs.push_back(program);
         found.push_back({rank, &runs[program.index()].at(stage).forward});
       }
-      if (known.emplace(stage, std::move(programs)).second) {
-        if (auto checked = check_division(found, stage, replica, schedule.micro_batches);
-            !checked) {
-          return checked;
-        }
+      if (!known.emplace(stage, std::move(programs)).second) {
+        continue;
+      }
+      if (auto checked = check_division(found, stage, replica, schedule.micro_batches); !checked) {
+        return checked;
       }
     }
   }

@@ -43,12 +43,9 @@ class Matcher {
   template <class Visit>
   [[nodiscard]] Result<void> for_each_lane(Visit visit) const {
     for (std::size_t i = 0; i < schedule_.ranks.size(); ++i) {
-      const auto& traffic = traffic_[schedule_.ranks[i].program.index()];
-      for (std::size_t slot = 0; slot < traffic.size(); ++slot) {
-        for (const Lane& lane : lanes_through(RankId(i), slot)) {
-          if (auto done = visit(lane); !done) {
-            return done;
-          }
+      for (const Lane& lane : lanes_of(RankId(i))) {
+        if (auto done = visit(lane); !done) {
+          return done;
         }
       }
     }
@@ -94,19 +91,21 @@ class Matcher {
     return action_name(schedule_, rank, index);
   }
 
-  /// What the rank sends through a slot, and what it receives there that its peer does not send:
-  /// the lanes that come from the peer are the peer's to name.
-  [[nodiscard]] std::vector<Lane> lanes_through(RankId rank, std::size_t slot) const {
+  /// What the rank sends, and what it receives that its peer does not send: the other lanes that
+  /// come from a peer are the peer's to name.
+  [[nodiscard]] std::vector<Lane> lanes_of(RankId rank) const {
     const RankBinding& binding = schedule_.ranks[rank.index()];
-    const PeerTraffic& own = traffic_[binding.program.index()][slot];
-    const RankId peer = binding.peers[slot];
-    const PeerTraffic* back = traffic_back(rank, peer);
+    const auto& traffic = traffic_[binding.program.index()];
     std::vector<Lane> lanes;
-    for (std::size_t kind = 0; kind < kMessageKindCount; ++kind) {
-      const auto& receives = back != nullptr ? back->receives[kind] : kNothing;
-      lanes.push_back({rank, peer, &own.sends[kind], &receives});
-      if (back == nullptr || back->sends[kind].empty()) {
-        lanes.push_back({peer, rank, &kNothing, &own.receives[kind]});
+    for (std::size_t slot = 0; slot < traffic.size(); ++slot) {
+      const RankId peer = binding.peers[slot];
+      const PeerTraffic* back = traffic_back(rank, peer);
+      for (std::size_t kind = 0; kind < kMessageKindCount; ++kind) {
+        const auto& receives = back != nullptr ? back->receives[kind] : kNothing;
+        lanes.push_back({rank, peer, &traffic[slot].sends[kind], &receives});
+        if (back == nullptr || back->sends[kind].empty()) {
+          lanes.push_back({peer, rank, &kNothing, &traffic[slot].receives[kind]});
+        }
       }
     }
     return lanes;

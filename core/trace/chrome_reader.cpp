@@ -38,7 +38,7 @@ std::vector<double> read_reals(JsonReader& reader, std::string_view key) {
       const double infinity = std::numeric_limits<double>::infinity();
       values.push_back(value == "inf" ? infinity : -infinity);
     } else {
-      reader.reject(key, "must be a list of numbers, \"nan\", \"inf\" or \"-inf\"");
+      reader.reject(key, R"(must be a list of numbers, "nan", "inf" or "-inf")");
       return {};
     }
   }

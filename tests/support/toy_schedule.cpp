@@ -14,16 +14,21 @@ namespace {
 
 using Lists = std::vector<std::vector<Action>>;
 
+std::vector<Action> parse_list(const std::string& line) {
+  std::istringstream tokens(line);
+  std::vector<Action> list;
+  for (std::string token; tokens >> token;) {
+    const auto action = parse_action(token);
+    SW_CHECK(action.has_value(), "a known token, found " + token);
+    list.push_back(*action);
+  }
+  return list;
+}
+
 Lists parse_lists(const std::vector<std::string>& lines) {
   Lists lists;
   for (const std::string& line : lines) {
-    std::istringstream tokens(line);
-    std::vector<Action>& list = lists.emplace_back();
-    for (std::string token; tokens >> token;) {
-      const auto action = parse_action(token);
-      SW_CHECK(action.has_value(), "a known token, found " + token);
-      list.push_back(*action);
-    }
+    lists.push_back(parse_list(line));
   }
   return lists;
 }
@@ -114,7 +119,7 @@ class ProgramBuilder {
     return found->second;
   }
 
-  Operation gemm(StageId stage, std::vector<TensorId> inputs, TensorId output) const {
+  [[nodiscard]] Operation gemm(StageId stage, std::vector<TensorId> inputs, TensorId output) const {
     Operation op;
     op.kind = OpKind::kGemm;
     op.shape.rows = options_.rows;
