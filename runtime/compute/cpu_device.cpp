@@ -245,15 +245,119 @@ void run_adamw(const Operands& with, const StepConstants& step) {
                  with.elements());
 }
 
-void run(const Operands& with, const StepConstants& step) {
+void run_column_sum(const Operands& with) {
+  kernels::column_sum({.x = with.in(0), .sum = with.out(0), .width = with.shape().cols},
+                      with.shape().rows);
+}
+
+void run_attention_forward(const Operands& with) {
+  kernels::attention_forward({.shape = attention_shape(with),
+                              .qkv = with.in(0),
+                              .output = with.out(0),
+                              .log_sum_exp = with.out(1),
+                              .workspace = with.out(2)});
+}
+
+void run_attention_backward(const Operands& with) {
+  kernels::attention_backward({.shape = attention_shape(with),
+                               .qkv = with.in(1),
+                               .output = with.in(2),
+                               .log_sum_exp = with.in(3),
+                               .doutput = with.in(0),
+                               .dqkv = with.out(0),
+                               .workspace = with.out(1)});
+}
+
+void run_embedding_forward(const Operands& with) {
+  kernels::embedding_forward({.tokens = with.tokens(0),
+                              .table = with.in(1),
+                              .y = with.out(0),
+                              .width = with.shape().cols,
+                              .vocab_begin = with.slice_begin(),
+                              .vocab_rows = with.slice_size(with.shape().inner)},
+                             with.shape().rows);
+}
+
+void run_embedding_gradient(const Operands& with) {
+  kernels::embedding_gradient({.tokens = with.tokens(0),
+                               .dy = with.in(1),
+                               .dtable = with.out(0),
+                               .width = with.shape().cols,
+                               .vocab_begin = with.slice_begin(),
+                               .vocab_rows = with.slice_size(with.shape().inner)},
+                              with.shape().rows);
+}
+
+void run_position_forward(const Operands& with) {
+  kernels::position_forward({.x = with.in(0),
+                             .positions = with.in(1),
+                             .y = with.out(0),
+                             .width = with.shape().cols,
+                             .sequence = with.shape().sequence},
+                            with.shape().rows);
+}
+
+void run_position_gradient(const Operands& with) {
   const OpShape& shape = with.shape();
-  const std::int64_t rows = shape.rows;
-  const std::int64_t cols = shape.cols;
+  kernels::position_gradient({.dy = with.in(0),
+                              .dpositions = with.out(0),
+                              .batch = shape.rows / shape.sequence,
+                              .width = shape.cols,
+                              .sequence = shape.sequence});
+}
+
+void run_loss_row_max(const Operands& with) {
+  kernels::row_max({.logits = with.in(0),
+                    .row_max = with.out(0),
+                    .width = with.slice_size(with.shape().cols),
+                    .stride = with.shape().cols},
+                   with.shape().rows);
+}
+
+void run_loss_row_sum(const Operands& with) {
+  kernels::row_sum_exp({.logits = with.in(0),
+                        .row_max = with.in(2),
+                        .targets = with.tokens(1),
+                        .row_sum = with.out(0),
+                        .target_logit = with.out(0) + with.shape().rows,
+                        .width = with.slice_size(with.shape().cols),
+                        .stride = with.shape().cols,
+                        .vocab_begin = with.slice_begin()},
+                       with.shape().rows);
+}
+
+void run_loss_gradient(const Operands& with) {
+  kernels::cross_entropy_backward({.logits = with.in(0),
+                                   .row_max = with.in(2),
+                                   .row_sum = with.in(3),
+                                   .targets = with.tokens(1),
+                                   .dlogits = with.out(0),
+                                   .scale = static_cast<float>(with.op().scalar),
+                                   .width = with.slice_size(with.shape().cols),
+                                   .stride = with.shape().cols,
+                                   .vocab_begin = with.slice_begin()},
+                                  with.shape().rows);
+}
+
+void run_fill(const Operands& with) {
+  kernels::fill({.y = with.out(0), .value = static_cast<float>(with.op().scalar)}, with.elements());
+}
+
+void run_copy(const Operands& with) {
+  std::memcpy(with.out(0), with.in(0), static_cast<std::size_t>(with.elements()) * sizeof(float));
+}
+
+void run_squared_sum(const Operands& with) {
+  const double sum = kernels::sum_of_squares(with.in(0), with.elements());
+  with.out(0)[with.op().index] += static_cast<float>(with.op().scalar * sum);
+}
+
+void run(const Operands& with, const StepConstants& step) {
   switch (with.op().kind) {
     case OpKind::kGemm:
       return run_gemm(with);
     case OpKind::kColumnSum:
-      return kernels::column_sum({.x = with.in(0), .sum = with.out(0), .width = cols}, rows);
+      return run_column_sum(with);
     case OpKind::kNormForward:
       return run_norm_forward(with);
     case OpKind::kNormInputGradient:
@@ -261,23 +365,13 @@ void run(const Operands& with, const StepConstants& step) {
     case OpKind::kNormParameterGradient:
       return run_norm_parameter_gradient(with);
     case OpKind::kRopeForward:
-      return kernels::rope_forward(rope_of(with), rows);
+      return kernels::rope_forward(rope_of(with), with.shape().rows);
     case OpKind::kRopeBackward:
-      return kernels::rope_backward(rope_of(with), rows);
+      return kernels::rope_backward(rope_of(with), with.shape().rows);
     case OpKind::kAttentionForward:
-      return kernels::attention_forward({.shape = attention_shape(with),
-                                         .qkv = with.in(0),
-                                         .output = with.out(0),
-                                         .log_sum_exp = with.out(1),
-                                         .workspace = with.out(2)});
+      return run_attention_forward(with);
     case OpKind::kAttentionBackward:
-      return kernels::attention_backward({.shape = attention_shape(with),
-                                          .qkv = with.in(1),
-                                          .output = with.in(2),
-                                          .log_sum_exp = with.in(3),
-                                          .doutput = with.in(0),
-                                          .dqkv = with.out(0),
-                                          .workspace = with.out(1)});
+      return run_attention_backward(with);
     case OpKind::kActivationForward:
       return run_activation_forward(with);
     case OpKind::kActivationBackward:
@@ -285,74 +379,27 @@ void run(const Operands& with, const StepConstants& step) {
     case OpKind::kAdd:
       return run_add(with);
     case OpKind::kEmbeddingForward:
-      return kernels::embedding_forward({.tokens = with.tokens(0),
-                                         .table = with.in(1),
-                                         .y = with.out(0),
-                                         .width = cols,
-                                         .vocab_begin = with.slice_begin(),
-                                         .vocab_rows = with.slice_size(shape.inner)},
-                                        rows);
+      return run_embedding_forward(with);
     case OpKind::kEmbeddingGradient:
-      return kernels::embedding_gradient({.tokens = with.tokens(0),
-                                          .dy = with.in(1),
-                                          .dtable = with.out(0),
-                                          .width = cols,
-                                          .vocab_begin = with.slice_begin(),
-                                          .vocab_rows = with.slice_size(shape.inner)},
-                                         rows);
+      return run_embedding_gradient(with);
     case OpKind::kPositionForward:
-      return kernels::position_forward({.x = with.in(0),
-                                        .positions = with.in(1),
-                                        .y = with.out(0),
-                                        .width = cols,
-                                        .sequence = shape.sequence},
-                                       rows);
+      return run_position_forward(with);
     case OpKind::kPositionGradient:
-      return kernels::position_gradient({.dy = with.in(0),
-                                         .dpositions = with.out(0),
-                                         .batch = rows / shape.sequence,
-                                         .width = cols,
-                                         .sequence = shape.sequence});
+      return run_position_gradient(with);
     case OpKind::kLossRowMax:
-      return kernels::row_max({.logits = with.in(0),
-                               .row_max = with.out(0),
-                               .width = with.slice_size(cols),
-                               .stride = cols},
-                              rows);
+      return run_loss_row_max(with);
     case OpKind::kLossRowSum:
-      return kernels::row_sum_exp({.logits = with.in(0),
-                                   .row_max = with.in(2),
-                                   .targets = with.tokens(1),
-                                   .row_sum = with.out(0),
-                                   .target_logit = with.out(0) + rows,
-                                   .width = with.slice_size(cols),
-                                   .stride = cols,
-                                   .vocab_begin = with.slice_begin()},
-                                  rows);
+      return run_loss_row_sum(with);
     case OpKind::kLossFinish:
       return run_loss_finish(with);
     case OpKind::kLossGradient:
-      return kernels::cross_entropy_backward({.logits = with.in(0),
-                                              .row_max = with.in(2),
-                                              .row_sum = with.in(3),
-                                              .targets = with.tokens(1),
-                                              .dlogits = with.out(0),
-                                              .scale = static_cast<float>(with.op().scalar),
-                                              .width = with.slice_size(cols),
-                                              .stride = cols,
-                                              .vocab_begin = with.slice_begin()},
-                                             rows);
+      return run_loss_gradient(with);
     case OpKind::kFill:
-      return kernels::fill({.y = with.out(0), .value = static_cast<float>(with.op().scalar)},
-                           with.elements());
+      return run_fill(with);
     case OpKind::kCopy:
-      std::memcpy(
-          with.out(0), with.in(0), static_cast<std::size_t>(with.elements()) * sizeof(float));
-      return;
+      return run_copy(with);
     case OpKind::kSquaredSum:
-      with.out(0)[with.op().index] += static_cast<float>(
-          with.op().scalar * kernels::sum_of_squares(with.in(0), with.elements()));
-      return;
+      return run_squared_sum(with);
     case OpKind::kSgdStep:
       return run_sgd(with, step.optimizer);
     case OpKind::kAdamWStep:

@@ -69,8 +69,6 @@ RankExecutor::RankExecutor(const Schedule& schedule,
   initialize_parameters(schedule_, plan_, seed, arena_.bytes());
 }
 
-RankExecutor::~RankExecutor() = default;
-
 void RankExecutor::find_pointers() {
   std::byte* base = arena_.bytes().data();
   for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
@@ -227,7 +225,7 @@ void RankExecutor::run_on_host(std::size_t index,
 void RankExecutor::load(const Instruction& instruction,
                         const MicroBatchSource::Place& place,
                         const MicroBatchSource& source,
-                        const Pointers& pointers) {
+                        const Pointers& pointers) const {
   const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
   const StageProgram& stage = plan_.program->stage(action.stage);
   const auto rows = [&](std::size_t i) {

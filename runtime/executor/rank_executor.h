@@ -39,7 +39,6 @@ class RankExecutor {
                Endpoint& endpoint,
                ComputeDevice& device,
                std::uint64_t seed);
-  ~RankExecutor();
 
   /// One optimizer step.  Returns the totals where the program has them.  `record` may be null.
   std::optional<StepTotals> step(const StepConstants& constants,
@@ -69,7 +68,7 @@ class RankExecutor {
   void load(const Instruction& instruction,
             const MicroBatchSource::Place& place,
             const MicroBatchSource& source,
-            const Pointers& pointers);
+            const Pointers& pointers) const;
   void account(const Instruction& instruction, bool after);
 
   /// Issues the communication that stands before instruction `index`.

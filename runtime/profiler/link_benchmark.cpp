@@ -1,7 +1,7 @@
 #include "runtime/profiler/link_benchmark.h"
 
 #include <algorithm>
-#include <barrier>
+#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
@@ -85,6 +85,22 @@ class LinkRank {
   std::unique_ptr<Stream> stream_;
 };
 
+/// All repeats of one rank.
+void repeat(Endpoint& endpoint,
+            Timed timed,
+            std::size_t elements,
+            std::int32_t repeats,
+            std::vector<Moment>& moments) {
+  try {
+    LinkRank part(endpoint, timed, elements);
+    for (std::int32_t i = 0; i < repeats; ++i) {
+      moments.push_back(part.once());
+    }
+  } catch (const BackendError& failure) {
+    endpoint.abort(failure.error());
+  }
+}
+
 /// Runs `repeats` of one measurement; per repeat the time from start to the last rank's end.
 [[nodiscard]] std::vector<Duration> time_repeats(World& world,
                                                  Timed timed,
@@ -94,16 +110,8 @@ class LinkRank {
   std::vector<std::vector<Moment>> moments(endpoints.size());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < endpoints.size(); ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        LinkRank part(*endpoints[rank], timed, elements);
-        for (std::int32_t i = 0; i < repeats; ++i) {
-          moments[rank].push_back(part.once());
-        }
-      } catch (const BackendError& failure) {
-        endpoints[rank]->abort(failure.error());
-      }
-    });
+    threads.emplace_back(
+        repeat, std::ref(*endpoints[rank]), timed, elements, repeats, std::ref(moments[rank]));
   }
   for (std::thread& thread : threads) {
     thread.join();

@@ -97,6 +97,7 @@ void report(const ProfileOptions& options, std::string what, double done) {
   RunOptions run_options;
   run_options.steps = options.warm_up + options.steps;
   run_options.first_traced_step = options.warm_up;
+  run_options.traced_steps = std::nullopt;
   run_options.seed = options.seed;
   run_options.timeout = options.timeout;
   run_options.stop = options.stop;

@@ -210,13 +210,17 @@ void run_threads(std::span<RankRun> ranks, World& world, const RunOptions& optio
 }  // namespace
 
 std::optional<std::int64_t> vocabulary_of(const Schedule& schedule) {
+  std::vector<const StageProgram*> stages;
   for (const RankProgram& program : schedule.programs) {
     for (const StageProgram& stage : program.stages) {
-      for (const Operation& operation : stage.forward) {
-        if (operation.slice) {
-          return operation.slice->total;
-        }
-      }
+      stages.push_back(&stage);
+    }
+  }
+  for (const StageProgram* stage : stages) {
+    const auto found = std::ranges::find_if(
+        stage->forward, [](const Operation& operation) { return operation.slice.has_value(); });
+    if (found != stage->forward.end()) {
+      return found->slice->total;
     }
   }
   return std::nullopt;

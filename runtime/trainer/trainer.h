@@ -38,10 +38,10 @@ struct RunOptions {
   std::filesystem::path data;
   std::optional<std::size_t> token_width;  ///< of `.bin`: 2 or 4 bytes
 
-  /// Steps whose actions and operations are recorded (all others leave only their time, loss and
-  /// norm).
+  /// Steps whose actions and operations are recorded; all others leave their time, loss and norm.
+  /// Few by default, because a step of a large list leaves megabytes.
   std::int32_t first_traced_step = 0;
-  std::optional<std::int32_t> traced_steps;  ///< absent: all
+  std::optional<std::int32_t> traced_steps = 32;  ///< absent: all from the first on
 
   /// A rank that waits longer than this for another ends the run.
   Duration timeout = std::chrono::seconds(60);

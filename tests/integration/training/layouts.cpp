@@ -18,7 +18,7 @@ void PrintTo(const Layout& layout, std::ostream* out) {
 }
 
 const std::vector<Layout>& equal_layouts() {
-  static const std::vector<Layout> layouts = {
+  static const std::vector<Layout> kLayouts = {
       {.name = "one_rank"},
       {.name = "dp2", .dp = 2},
       {.name = "tp2", .tp = 2},
@@ -27,7 +27,7 @@ const std::vector<Layout>& equal_layouts() {
       {.name = "dp2_tp2_pp2", .dp = 2, .tp = 2, .pp = 2},
       {.name = "pp4_of_7_blocks", .pp = 4},
   };
-  return layouts;
+  return kLayouts;
 }
 
 ModelGraph small_model(Style style, std::int32_t blocks) {

@@ -11,7 +11,7 @@ namespace {
 class TokenDataTest : public testing::Test {
  protected:
   std::filesystem::path write(const std::string& name, const std::string& content) {
-    const std::filesystem::path path = folder_.path() / name;
+    std::filesystem::path path = folder_.path() / name;
     EXPECT_TRUE(write_file(path, content));
     return path;
   }
