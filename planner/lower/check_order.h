@@ -7,9 +7,8 @@
 namespace stagewright {
 
 /// Pass: whether the passes after it can lower the order.  Runs right after the order is generated.
-/// kUnsupported, naming the schedule and what of it cannot be lowered: several virtual stages per
-/// rank, two copies of the weights, overlapped pairs, split backwards, weights that change while
-/// micro-batches are under way.
+/// kUnsupported, naming the schedule and what of it cannot be lowered: two copies of the weights,
+/// overlapped pairs, weights that change while micro-batches are under way.
 [[nodiscard]] Result<void> check_order(const Plan& plan, const PipelineOrder& order);
 
 }  // namespace stagewright
