@@ -26,6 +26,9 @@ const std::vector<Layout>& equal_layouts() {
       {.name = "pp2_1f1b", .pp = 2},
       {.name = "dp2_tp2_pp2", .dp = 2, .tp = 2, .pp = 2},
       {.name = "pp4_of_7_blocks", .pp = 4},
+      {.name = "pp2_interleaved", .pp = 2, .virtual_stages = 2, .schedule = "interleaved-1f1b"},
+      {.name = "pp2_zb_h1", .pp = 2, .schedule = "zb-h1"},
+      {.name = "tp2_pp2_zb_v", .tp = 2, .pp = 2, .virtual_stages = 2, .schedule = "zb-v"},
   };
   return kLayouts;
 }
@@ -71,8 +74,11 @@ OptimizerSpec adamw() {
 Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec& optimizer) {
   Plan plan;
   plan.model = model.name;
-  plan.stages =
-      even_stages(static_cast<std::int32_t>(model.layers.size()), layout.pp, layout.dp, layout.tp);
+  plan.stages = even_stages(static_cast<std::int32_t>(model.layers.size()),
+                            layout.pp * layout.virtual_stages,
+                            layout.dp,
+                            layout.tp);
+  plan.virtual_stages = layout.virtual_stages;
   for (StagePlan& stage : plan.stages) {
     stage.recompute = layout.recompute;
   }

@@ -20,6 +20,7 @@ struct Layout {
   std::int32_t dp = 1;
   std::int32_t tp = 1;
   std::int32_t pp = 1;
+  std::int32_t virtual_stages = 1;
   std::string schedule = "1f1b";
   std::int32_t micro_batch_size = 1;
   Recompute recompute = Recompute::kNone;
