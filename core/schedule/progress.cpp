@@ -28,13 +28,14 @@ struct RankState {
 /// happen next, so the order does not matter and what is left over at the end is stuck for good.
 class Execution {
  public:
-  explicit Execution(const Schedule& schedule)
-      : schedule_(schedule), classes_(classify_ranks(schedule)) {
+  Execution(const Schedule& schedule, const RankClasses& classes, MemoryWaits memory)
+      : schedule_(schedule), classes_(classes) {
     std::map<ProgramId, std::size_t> known;
     for (const RankId rank : classes_.lowest) {
       const ProgramId program = schedule.ranks[rank.index()].program;
       if (known.try_emplace(program, lists_.size()).second) {
-        lists_.push_back(wait_list(schedule.programs[program.index()], schedule.streams.size()));
+        lists_.push_back(
+            wait_list(schedule.programs[program.index()], schedule.streams.size(), memory));
       }
       list_of_.push_back(known[program]);
     }
@@ -47,6 +48,11 @@ class Execution {
                          std::vector<bool>(waits.items.size()),
                          std::vector<bool>(waits.items.size())});
     }
+  }
+
+  /// Whether the waits for memory are all that there are, or more.
+  [[nodiscard]] bool covers_memory() const {
+    return std::ranges::all_of(lists_, &WaitList::covers_memory);
   }
 
   void run() {
@@ -313,7 +319,7 @@ class Execution {
   }
 
   const Schedule& schedule_;
-  RankClasses classes_;
+  const RankClasses& classes_;
   std::vector<WaitList> lists_;
   std::vector<std::size_t> list_of_;  ///< by class, into lists_
   std::vector<RankState> states_;     ///< by class
@@ -325,9 +331,15 @@ class Execution {
 }  // namespace
 
 Result<void> check_progress(const Schedule& schedule) {
-  Execution execution(schedule);
-  execution.run();
-  if (const auto cycle = execution.stuck()) {
+  const RankClasses classes = classify_ranks(schedule);
+  Execution cautious(schedule, classes, MemoryWaits::kCautious);
+  cautious.run();
+  if (cautious.covers_memory() && !cautious.stuck()) {
+    return {};
+  }
+  Execution exact(schedule, classes, MemoryWaits::kExact);
+  exact.run();
+  if (const auto cycle = exact.stuck()) {
     return fail(ErrorCode::kInvalidInput, "deadlock: " + *cycle);
   }
   return {};

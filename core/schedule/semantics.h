@@ -15,7 +15,8 @@ namespace stagewright {
 ///  1. Each rank issues its actions in list order, and the operations of an action in list order.
 ///  2. An operation runs on its stream; operations of one stream run in issue order.
 ///  3. An operation starts when its stream is free, the last writers of its inputs are done, and
-///     the last users of what it overwrites are done.
+///     the last users of what it overwrites are done: of its tensors, and of those that had their
+///     memory before (lifetimes.h).  So does a transfer for the tensors at both ends.
 ///  4. A send moves its border tensor on the stream of its channel (peer, kind).  The next send on
 ///     the same channel is issued only when the previous one is complete; issue stops until then,
 ///     so a rank has at most one unfinished send per channel.

@@ -1,30 +1,18 @@
 #include "core/schedule/wait_list.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "core/schedule/channels.h"
-#include "core/schedule/touches.h"
+#include "core/schedule/memory_reuse.h"
+#include "core/schedule/wait_steps.h"
 
 namespace stagewright {
 namespace {
 
-bool is_item(const Operation& op) {
-  return op.stream != kComputeStream || class_of(op.kind) == OpClass::kCollective;
-}
-
-/// An operation as far as its waits go.
-struct Step {
-  std::int32_t op = 0;
-  const Operation* operation = nullptr;  ///< null for messages
-  std::vector<TensorId> reads;           ///< owners that some item touches
-  std::vector<TensorId> writes;
-};
-
-/// The last operations that touched one instance of a tensor.
+/// The last operations that touched one lifetime of a tensor.
 struct Touched {
   std::optional<std::int32_t> writer;  ///< item, unless the compute stream wrote last
   std::vector<std::int32_t> readers;   ///< items since the last write
@@ -34,27 +22,39 @@ struct Touched {
 
 class Builder {
  public:
-  Builder(const RankProgram& program, std::size_t streams)
-      : program_(program), streams_(streams), shared_(shared_tensors()) {
-    persistent_.resize(program.tensors.size());
-    last_action_.assign(micro_batches(), 0);
-    instances_.resize(last_action_.size());
-    for (std::size_t i = 0; i < program.actions.size(); ++i) {
-      last_action_[program.actions[i].micro_batch.index()] = i;
+  Builder(const RankProgram& program, std::size_t streams, MemoryWaits memory)
+      : program_(program),
+        streams_(streams),
+        steps_(program, memory == MemoryWaits::kExact ? WaitTensors::kAll : WaitTensors::kShared) {
+    if (memory == MemoryWaits::kExact) {
+      reuse_.emplace(program);
+      by_lifetime_.resize(reuse_->lifetimes());
     }
+    persistent_.resize(program.tensors.size());
+    for (std::size_t i = 0; i < program.actions.size(); ++i) {
+      const std::size_t m = program.actions[i].micro_batch.index();
+      last_action_.resize(std::max(last_action_.size(), m + 1));
+      last_action_[m] = i;
+    }
+    instances_.resize(last_action_.size());
   }
 
   WaitList build() && {
     for (std::size_t i = 0; i < program_.actions.size(); ++i) {
       const Action& action = program_.actions[i];
-      for (const Step& step : steps_of(action)) {
-        if (step.operation != nullptr && !is_item(*step.operation)) {
-          compute(step, action);
+      for (const WaitStep& step : steps_.of(action)) {
+        const auto index = static_cast<std::int32_t>(i);
+        const auto from = reuse_ ? reuse_->begin({index, step.op}) : std::vector<std::size_t>();
+        if (step.is_item) {
+          add_item(index, step, action, from);
         } else {
-          add_item(static_cast<std::int32_t>(i), step, action);
+          compute(step, action, from);
         }
       }
       if (last_action_[action.micro_batch.index()] == i) {
+        for (const auto& [tensor, touched] : instances_[action.micro_batch.index()]) {
+          note_end(touched);
+        }
         instances_[action.micro_batch.index()].clear();
       }
     }
@@ -62,96 +62,35 @@ class Builder {
   }
 
  private:
-  [[nodiscard]] std::size_t micro_batches() const {
-    std::size_t count = 0;
-    for (const Action& action : program_.actions) {
-      count = std::max(count, action.micro_batch.index() + 1);
-    }
-    return count;
-  }
-
-  /// Whether an item touches a tensor, by tensor.
-  [[nodiscard]] std::vector<bool> shared_tensors() const {
-    std::vector<bool> shared(program_.tensors.size());
-    const auto mark = [&](TensorId tensor) {
-      shared[memory_owner(program_, tensor).index()] = true;
-    };
-    const auto mark_operations = [&](const std::vector<Operation>& ops) {
-      for (const Operation& op : ops) {
-        if (is_item(op)) {
-          std::ranges::for_each(op.inputs, mark);
-          std::ranges::for_each(op.outputs, mark);
-        }
-      }
-    };
-    for (const StageProgram& stage : program_.stages) {
-      for (const auto& border :
-           {stage.input, stage.output, stage.output_gradient, stage.input_gradient}) {
-        if (border) {
-          mark(*border);
-        }
-      }
-      mark_operations(stage.forward);
-      mark_operations(stage.backward);
-      mark_operations(stage.recompute);
-    }
-    for (const GradientBucket& bucket : program_.buckets) {
-      mark_operations(bucket.reduce);
-      mark_operations(bucket.gather);
-    }
-    mark_operations(program_.optimizer_step);
-    return shared;
-  }
-
-  [[nodiscard]] std::vector<TensorId> shared_among(const std::vector<TensorId>& tensors) const {
-    std::vector<TensorId> found;
-    for (const TensorId tensor : tensors) {
-      const TensorId owner = memory_owner(program_, tensor);
-      if (shared_[owner.index()] && std::ranges::find(found, owner) == found.end()) {
-        found.push_back(owner);
-      }
-    }
-    return found;
-  }
-
-  /// Worked out once per kind and stage or bucket.
-  const std::vector<Step>& steps_of(const Action& action) {
-    const auto [found, is_new] =
-        steps_.try_emplace({action.kind, action.stage.value() + action.bucket.value()});
-    if (is_new) {
-      found->second = work_out(action);
-    }
-    return found->second;
-  }
-
-  [[nodiscard]] std::vector<Step> work_out(const Action& action) const {
-    std::vector<Step> steps;
-    if (is_send(action.kind) || is_receive(action.kind)) {
-      Step step;
-      auto& tensors = is_send(action.kind) ? step.reads : step.writes;
-      tensors = shared_among(moved_tensors(program_, action));
-      steps.push_back(std::move(step));
-    }
-    const ActionOperations run = operations_of(program_, action);
-    for (std::size_t i = 0; i < run.ops.size(); ++i) {
-      if (run.includes(run.ops[i])) {
-        Step step{static_cast<std::int32_t>(i),
-                  &run.ops[i],
-                  shared_among(run.ops[i].inputs),
-                  shared_among(run.ops[i].outputs)};
-        if (is_item(run.ops[i]) || !step.reads.empty() || !step.writes.empty()) {
-          steps.push_back(std::move(step));
-        }
-      }
-    }
-    return steps;
-  }
-
   Touched& instance(TensorId tensor, const Action& action) {
+    if (reuse_) {
+      return by_lifetime_[reuse_->current(tensor, action.micro_batch)];
+    }
     if (program_.tensors[tensor.index()].scope == TensorScope::kPersistent) {
       return persistent_[tensor.index()];
     }
     return instances_[action.micro_batch.index()][tensor];
+  }
+
+  /// What a lifetime leaves behind when its memory may go on: the compute stream must have seen its
+  /// items done.  Sends are done by rule 4.
+  void note_end(const Touched& touched) {
+    const auto is_unseen = [&](std::int32_t item) {
+      const auto i = static_cast<std::size_t>(item);
+      return !seen_by_compute_[i] && list_.items[i].kind != WaitItem::Kind::kSend;
+    };
+    if ((touched.writer && is_unseen(*touched.writer)) ||
+        std::ranges::any_of(touched.readers, is_unseen)) {
+      list_.covers_memory = false;
+    }
+  }
+
+  /// A write that does not read may begin another lifetime, the old one having ended before.
+  void note_rewrite(TensorId tensor, const WaitStep& step, const Touched& touched) {
+    if (program_.tensors[tensor.index()].scope == TensorScope::kMicroBatch &&
+        std::ranges::find(step.reads, tensor) == step.reads.end()) {
+      note_end(touched);
+    }
   }
 
   void compute_waits_for(std::int32_t item) {
@@ -165,7 +104,17 @@ class Builder {
     return static_cast<std::int32_t>(list_.compute_waits.size());
   }
 
-  void compute(const Step& step, const Action& action) {
+  void compute_overwrites(const Touched& touched) {
+    if (touched.writer) {
+      compute_waits_for(*touched.writer);
+    }
+    std::ranges::for_each(touched.readers, [&](std::int32_t item) { compute_waits_for(item); });
+  }
+
+  void compute(const WaitStep& step, const Action& action, const std::vector<std::size_t>& from) {
+    for (const std::size_t lifetime : from) {
+      compute_overwrites(by_lifetime_[lifetime]);
+    }
     for (const TensorId tensor : step.reads) {
       Touched& touched = instance(tensor, action);
       if (touched.writer) {
@@ -174,10 +123,8 @@ class Builder {
     }
     for (const TensorId tensor : step.writes) {
       Touched& touched = instance(tensor, action);
-      if (touched.writer) {
-        compute_waits_for(*touched.writer);
-      }
-      std::ranges::for_each(touched.readers, [&](std::int32_t item) { compute_waits_for(item); });
+      note_rewrite(tensor, step, touched);
+      compute_overwrites(touched);
       touched.writer.reset();
       touched.readers.clear();
     }
@@ -190,12 +137,31 @@ class Builder {
     }
   }
 
-  void add_item(std::int32_t index, const Step& step, const Action& action) {
+  /// Makes an item wait for all that touched what it is about to overwrite.
+  static void item_overwrites(WaitItem& item, std::int32_t number, const Touched& touched) {
+    if (touched.writer) {
+      item.after.push_back(*touched.writer);
+    }
+    for (const std::int32_t reader : touched.readers) {
+      if (reader != number) {
+        item.after.push_back(reader);
+      }
+    }
+    item.compute_waits = std::max(item.compute_waits, touched.compute_touch);
+  }
+
+  void add_item(std::int32_t index,
+                const WaitStep& step,
+                const Action& action,
+                const std::vector<std::size_t>& from) {
     WaitItem item;
     item.action = index;
     item.op = step.op;
     place(item, step, action);
     const auto number = static_cast<std::int32_t>(list_.items.size());
+    for (const std::size_t lifetime : from) {
+      item_overwrites(item, number, by_lifetime_[lifetime]);
+    }
     for (const TensorId tensor : step.reads) {
       Touched& touched = instance(tensor, action);
       if (touched.writer) {
@@ -206,28 +172,25 @@ class Builder {
     }
     for (const TensorId tensor : step.writes) {
       Touched& touched = instance(tensor, action);
-      if (touched.writer) {
-        item.after.push_back(*touched.writer);
-      }
-      for (const std::int32_t reader : touched.readers) {
-        if (reader != number) {
-          item.after.push_back(reader);
-        }
-      }
-      item.compute_waits = std::max(item.compute_waits, touched.compute_touch);
+      note_rewrite(tensor, step, touched);
+      item_overwrites(item, number, touched);
       touched.writer = number;
       touched.readers.clear();
     }
+    const bool on_compute_stream =
+        step.operation != nullptr && step.operation->stream == kComputeStream;
+    if (on_compute_stream || (!reuse_ && !step.writes.empty())) {
+      item.compute_waits = waits_so_far();
+    }
     list_.items.push_back(std::move(item));
     seen_by_compute_.push_back(false);
-    if (step.operation != nullptr && step.operation->stream == kComputeStream) {
-      list_.items.back().compute_waits = waits_so_far();
+    if (on_compute_stream) {
       compute_waits_for(number);
     }
   }
 
   /// Fills in what the item is and its queue.
-  void place(WaitItem& item, const Step& step, const Action& action) {
+  void place(WaitItem& item, const WaitStep& step, const Action& action) {
     const auto number = static_cast<std::int32_t>(list_.items.size());
     if (step.operation == nullptr) {
       item.kind = is_send(action.kind) ? WaitItem::Kind::kSend : WaitItem::Kind::kReceive;
@@ -259,8 +222,9 @@ class Builder {
 
   const RankProgram& program_;
   std::size_t streams_;
-  std::vector<bool> shared_;
-  std::map<std::pair<ActionKind, std::int32_t>, std::vector<Step>> steps_;
+  WaitStepTable steps_;
+  std::optional<MemoryReuse> reuse_;                    ///< for exact lists, which then have ...
+  std::vector<Touched> by_lifetime_;                    ///< ... this; cautious ones have these:
   std::vector<Touched> persistent_;                     ///< by tensor
   std::vector<std::map<TensorId, Touched>> instances_;  ///< by micro-batch, while in use
   std::vector<std::size_t> last_action_;                ///< by micro-batch
@@ -277,8 +241,8 @@ std::int32_t message_queue(std::size_t streams, const Action& action) {
          direction;
 }
 
-WaitList wait_list(const RankProgram& program, std::size_t streams) {
-  return Builder(program, streams).build();
+WaitList wait_list(const RankProgram& program, std::size_t streams, MemoryWaits memory) {
+  return Builder(program, streams, memory).build();
 }
 
 }  // namespace stagewright

@@ -27,6 +27,15 @@ struct WaitItem {
   std::vector<std::int32_t> after;  ///< earlier items that it needs done, by tensor
 };
 
+/// Which waits for memory a list has: whoever writes a tensor first waits for those that used its
+/// memory for another tensor before.
+enum class MemoryWaits : std::uint8_t {
+  /// Every write by an item waits for all that the compute stream was given before it: more than
+  /// the arena asks for, and no plan of it is needed.
+  kCautious,
+  kExact,  ///< by lifetimes and arena
+};
+
 /// A program reduced to its waits under rules 1 to 6 (semantics.h).  Compute operations never wait
 /// for another rank by themselves and run in issue order, so all that counts of them is which items
 /// the compute stream has to see done before it gets past a point.
@@ -35,6 +44,9 @@ struct WaitList {
   std::vector<std::int32_t> compute_waits;  ///< items that the compute stream waits for, in order
   std::vector<std::vector<std::int32_t>> queues;       ///< items by queue
   std::vector<std::vector<std::int32_t>> collectives;  ///< items by group slot
+  /// A cautious list covers the exact one, unless an item is the last to touch a tensor whose
+  /// memory then goes to another.
+  bool covers_memory = true;
 };
 
 /// Queue of the messages of one kind and direction through a peer slot.
@@ -42,6 +54,8 @@ struct WaitList {
 
 /// REQUIRES: the program's indices lie in their tables; `streams` is the schedule's number of
 /// streams.
-[[nodiscard]] WaitList wait_list(const RankProgram& program, std::size_t streams);
+[[nodiscard]] WaitList wait_list(const RankProgram& program,
+                                 std::size_t streams,
+                                 MemoryWaits memory);
 
 }  // namespace stagewright
