@@ -42,6 +42,14 @@ class FaultyDevice final : public ComputeDevice {
   throw BackendError({ErrorCode::kBackendFailed, "the device fell off the bus", {}});
 }
 
+/// Longer than the limits below.  A thread cannot be ended from outside, so it must end by itself.
+void hang_for_a_second() {
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(1)) {
+    std::this_thread::yield();
+  }
+}
+
 class Failure : public testing::Test {
  protected:
   explicit Failure(const Layout& layout = {.name = "dp2_pp2", .dp = 2, .pp = 2})
@@ -76,15 +84,8 @@ TEST_F(Failure, OfAHungRankEndsTheRunWithinTheTimeout) {
   RunOptions options;
   options.timeout = std::chrono::milliseconds(200);
   options.make_device = [](RankId rank) -> std::unique_ptr<ComputeDevice> {
-    // Longer than the timeout; a thread cannot be ended from outside, so it must end by itself.
-    const auto hang = [] {
-      const auto begin = std::chrono::steady_clock::now();
-      while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(1)) {
-        std::this_thread::yield();
-      }
-    };
     if (rank == RankId(0)) {
-      return std::make_unique<FaultyDevice>(40, hang);
+      return std::make_unique<FaultyDevice>(40, hang_for_a_second);
     }
     return make_cpu_device();
   };
@@ -126,6 +127,28 @@ TEST_F(Failure, AStopEndsTheRunAfterTheStep) {
   EXPECT_TRUE(report->stopped);
   EXPECT_EQ(report->trace.steps, 3);
   EXPECT_EQ(report->trace.losses.size(), 3U);
+}
+
+TEST_F(Failure, AStopEndsAStepThatHangs) {
+  std::atomic<bool> stop = false;
+  RunOptions options;
+  options.stop = &stop;
+  options.stop_limit = std::chrono::milliseconds(100);
+  options.make_device = [&stop](RankId rank) -> std::unique_ptr<ComputeDevice> {
+    const auto stop_and_hang = [&stop] {
+      stop = true;
+      hang_for_a_second();
+    };
+    if (rank == RankId(0)) {
+      return std::make_unique<FaultyDevice>(40, stop_and_hang);
+    }
+    return make_cpu_device();
+  };
+  const auto report = run_with(options);
+  ASSERT_FALSE(report);
+  EXPECT_TRUE(report.error().to_string().starts_with(
+      "the step did not end within 100 ms after the stop was asked for"))
+      << report.error().to_string();
 }
 
 TEST_F(Failure, LowPrecisionIsRefusedBeforeTheFirstStep) {
