@@ -235,7 +235,7 @@ class Builder {
 }  // namespace
 
 std::int32_t message_queue(std::size_t streams, const Action& action) {
-  const std::int32_t kind = static_cast<std::int32_t>(message_kind(action.kind));
+  const auto kind = static_cast<std::int32_t>(message_kind(action.kind));
   const std::int32_t direction = is_send(action.kind) ? 0 : 1;
   return static_cast<std::int32_t>(streams) + (action.peer.value() * kMessageKindCount + kind) * 2 +
          direction;

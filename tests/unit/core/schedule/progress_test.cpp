@@ -18,10 +18,10 @@ namespace {
 /// One thing that a rank issues, for the literal reading of the rules.
 struct Issued {
   const Operation* op = nullptr;  ///< null: a message
-  std::int32_t action = 0;
+  ProgramPoint point{};
   std::int32_t queue = 0;
-  std::vector<std::pair<std::int64_t, std::int64_t>> reads;  ///< stretches of the arena
-  std::vector<std::pair<std::int64_t, std::int64_t>> writes;
+  std::vector<std::pair<std::int64_t, std::int64_t>> reads{};  ///< stretches of the arena
+  std::vector<std::pair<std::int64_t, std::int64_t>> writes{};
   std::size_t ordinal = 0;  ///< among the collectives of its group or the messages of its queue
   bool done = false;
 };
@@ -60,76 +60,85 @@ class LiteralRun {
   }
 
  private:
-  const RankProgram& program(std::size_t rank) const {
+  [[nodiscard]] const RankProgram& program(std::size_t rank) const {
     return schedule_.programs[schedule_.ranks[rank].program.index()];
   }
-  const Action& action(std::size_t rank, const Issued& x) const {
-    return program(rank).actions[static_cast<std::size_t>(x.action)];
+  [[nodiscard]] const Action& action(std::size_t rank, const Issued& x) const {
+    return program(rank).actions[static_cast<std::size_t>(x.point.action)];
+  }
+
+  /// Memory of a program by its lifetimes.
+  struct Memory {
+    std::vector<Lifetime> lifetimes;
+    ArenaPlan arena;
+  };
+
+  void touch(Issued& x, const Memory& memory, TensorId tensor, const Action& at, bool writes) {
+    const std::vector<Lifetime>& all = memory.lifetimes;
+    std::size_t found = all.size();
+    for (std::size_t l = 0; l < all.size() && all[l].first <= x.point; ++l) {
+      if (all[l].tensor == tensor &&
+          all[l].micro_batch.value_or(at.micro_batch) == at.micro_batch) {
+        found = l;
+      }
+    }
+    const std::int64_t offset = memory.arena.offsets.at(found);
+    (writes ? x.writes : x.reads).emplace_back(offset, offset + all[found].bytes.count());
+    const bool begins = all[found].first == x.point && all[found].micro_batch.has_value();
+    reads_unwritten_ = reads_unwritten_ || (begins && !writes);
   }
 
   std::vector<Issued> issue_list(RankId rank) {
     const RankProgram& own = program(rank.index());
+    Memory memory{lifetimes(own), {}};
+    memory.arena = plan_arena(memory.lifetimes);
     std::vector<Issued> list;
-    const std::vector<Lifetime> all = lifetimes(own);
-    const ArenaPlan arena = plan_arena(all);
-    const auto touch = [&](Issued& x, TensorId tensor, ProgramPoint point, bool writes) {
-      const MicroBatchId m = own.actions[static_cast<std::size_t>(point.action)].micro_batch;
-      std::size_t found = all.size();
-      for (std::size_t l = 0; l < all.size() && all[l].first <= point; ++l) {
-        if (all[l].tensor == tensor && all[l].micro_batch.value_or(m) == m) {
-          found = l;
-        }
-      }
-      const std::pair stretch(arena.offsets.at(found),
-                              arena.offsets[found] + all[found].bytes.count());
-      (writes ? x.writes : x.reads).push_back(stretch);
-      reads_unwritten_ = reads_unwritten_ || (!writes && all[found].first == point &&
-                                              all[found].micro_batch.has_value());
-    };
     for (std::size_t i = 0; i < own.actions.size(); ++i) {
       const Action& at = own.actions[i];
-      Issued x;
-      x.action = static_cast<std::int32_t>(i);
+      const auto index = static_cast<std::int32_t>(i);
       if (is_send(at.kind) || is_receive(at.kind)) {
-        x.queue = message_queue(schedule_.streams.size(), at);
+        Issued x{.point = {index, 0}, .queue = message_queue(schedule_.streams.size(), at)};
         for (const TensorId tensor : moved_tensors(own, at)) {
-          touch(x, tensor, {x.action, 0}, !is_send(at.kind));
+          touch(x, memory, tensor, at, !is_send(at.kind));
         }
         x.ordinal = static_cast<std::size_t>(std::ranges::count(list, x.queue, &Issued::queue));
         list.push_back(x);
       }
       const ActionOperations run = operations_of(own, at);
       for (std::size_t o = 0; o < run.ops.size(); ++o) {
-        const Operation& op = run.ops[o];
-        if (!run.includes(op)) {
-          continue;
+        if (run.includes(run.ops[o])) {
+          list.push_back(
+              issue(run.ops[o], {index, static_cast<std::int32_t>(o)}, at, memory, list));
         }
-        const ProgramPoint point{x.action, static_cast<std::int32_t>(o)};
-        Issued y;
-        y.op = &op;
-        y.action = x.action;
-        y.queue = op.stream.value();
-        for (const TensorId tensor : op.inputs) {
-          touch(y, tensor, point, false);
-        }
-        for (const TensorId tensor : op.outputs) {
-          touch(y, tensor, point, true);
-        }
-        if (is_collective(y)) {
-          y.ordinal = static_cast<std::size_t>(std::ranges::count_if(
-              list, [&](const Issued& z) { return is_collective(z) && z.op->group == op.group; }));
-        }
-        list.push_back(y);
       }
     }
     return list;
+  }
+
+  [[nodiscard]] Issued issue(const Operation& op,
+                             ProgramPoint point,
+                             const Action& at,
+                             const Memory& memory,
+                             const std::vector<Issued>& before) {
+    Issued x{.op = &op, .point = point, .queue = op.stream.value()};
+    for (const TensorId tensor : op.inputs) {
+      touch(x, memory, tensor, at, false);
+    }
+    for (const TensorId tensor : op.outputs) {
+      touch(x, memory, tensor, at, true);
+    }
+    if (is_collective(x)) {
+      x.ordinal = static_cast<std::size_t>(std::ranges::count_if(
+          before, [&](const Issued& y) { return is_collective(y) && y.op->group == op.group; }));
+    }
+    return x;
   }
 
   static bool is_collective(const Issued& x) {
     return x.op != nullptr && class_of(x.op->kind) == OpClass::kCollective;
   }
 
-  bool may_issue(std::size_t rank) const {
+  [[nodiscard]] bool may_issue(std::size_t rank) const {
     const Issued& next = ranks_[rank][issued_[rank]];
     if (next.op != nullptr || !is_send(action(rank, next).kind)) {
       return true;
@@ -146,7 +155,7 @@ class LiteralRun {
     });
   }
 
-  bool ready(std::size_t rank, std::size_t index) const {
+  [[nodiscard]] bool ready(std::size_t rank, std::size_t index) const {
     const Issued& x = ranks_[rank][index];
     if (index >= issued_[rank] || x.done) {
       return false;
@@ -188,7 +197,8 @@ class LiteralRun {
     return true;
   }
 
-  std::pair<std::size_t, std::size_t> message_partner(std::size_t rank, const Issued& x) const {
+  [[nodiscard]] std::pair<std::size_t, std::size_t> message_partner(std::size_t rank,
+                                                                    const Issued& x) const {
     const Action& own = action(rank, x);
     const std::size_t peer = schedule_.ranks[rank].peers[own.peer.index()].index();
     for (std::size_t i = 0; i < ranks_[peer].size(); ++i) {
@@ -206,7 +216,7 @@ class LiteralRun {
     return {};
   }
 
-  std::size_t call_of(std::size_t rank, GroupId group, std::size_t ordinal) const {
+  [[nodiscard]] std::size_t call_of(std::size_t rank, GroupId group, std::size_t ordinal) const {
     for (std::size_t i = 0; i < ranks_[rank].size(); ++i) {
       const Issued& x = ranks_[rank][i];
       if (is_collective(x) && x.ordinal == ordinal &&
