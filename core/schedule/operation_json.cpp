@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/schedule/read_ids.h"

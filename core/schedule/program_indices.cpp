@@ -335,6 +335,10 @@ class ProgramCheck {
 
 }  // namespace
 
+Wrong outside(std::string place, std::string_view what, std::int64_t index, std::size_t size) {
+  return {std::move(place), fmt::format("{} {} does not exist; there are {}", what, index, size)};
+}
+
 std::optional<Wrong> check_program_indices(const Schedule& schedule,
                                            ProgramId program,
                                            SlotUse& slots) {

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "core/base/ids.h"
 #include "core/schedule/schedule.h"
@@ -35,11 +34,9 @@ template <class Tag, class Table>
 }
 
 /// An index beyond a table of `size` entries.
-[[nodiscard]] inline Wrong outside(std::string place,
-                                   std::string_view what,
-                                   std::int64_t index,
-                                   std::size_t size) {
-  return {std::move(place), fmt::format("{} {} does not exist; there are {}", what, index, size)};
-}
+[[nodiscard]] Wrong outside(std::string place,
+                            std::string_view what,
+                            std::int64_t index,
+                            std::size_t size);
 
 }  // namespace stagewright

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "core/base/ids.h"
 #include "core/base/json_reader.h"
@@ -14,13 +11,9 @@
 namespace stagewright {
 
 /// An integer of 0 .. 2^31 - 1, or 0 after the first error.
-[[nodiscard]] inline std::int32_t read_index(JsonReader& reader, std::string_view key) {
-  const std::int64_t value = reader.integer(key);
-  if (!reader.failed() && (value < 0 || value > std::numeric_limits<std::int32_t>::max())) {
-    reader.reject(key, fmt::format("is {}; it must lie in 0 .. 2^31 - 1", value));
-  }
-  return reader.failed() ? 0 : static_cast<std::int32_t>(value);
-}
+[[nodiscard]] std::int32_t read_index(JsonReader& reader, std::string_view key);
+/// A list of such integers; absent gives an empty one.
+[[nodiscard]] std::vector<std::int32_t> read_indices(JsonReader& reader, std::string_view key);
 
 template <class AnyId>
 [[nodiscard]] AnyId read_id(JsonReader& reader, std::string_view key) {
@@ -35,12 +28,8 @@ template <class AnyId>
 template <class AnyId>
 [[nodiscard]] std::vector<AnyId> read_ids(JsonReader& reader, std::string_view key) {
   std::vector<AnyId> ids;
-  for (const std::int64_t value : reader.integers(key)) {
-    if (value < 0 || value > std::numeric_limits<std::int32_t>::max()) {
-      reader.reject(key, fmt::format("{} must lie in 0 .. 2^31 - 1", value));
-      return {};
-    }
-    ids.emplace_back(static_cast<std::int32_t>(value));
+  for (const std::int32_t value : read_indices(reader, key)) {
+    ids.emplace_back(value);
   }
   return ids;
 }

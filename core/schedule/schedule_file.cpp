@@ -72,9 +72,7 @@ RankBinding read_rank(JsonReader& reader) {
   rank.program = read_id<ProgramId>(reader, "program");
   rank.device = read_id<DeviceId>(reader, "device");
   rank.groups = read_ids<GroupId>(reader, "groups");
-  for (const GroupSlot position : read_ids<GroupSlot>(reader, "positions")) {
-    rank.positions.push_back(position.value());
-  }
+  rank.positions = read_indices(reader, "positions");
   rank.peers = read_ids<RankId>(reader, "peers");
   rank.replica = read_index(reader, "replica");
   return rank;
