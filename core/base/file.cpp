@@ -36,7 +36,20 @@ int write_all(int descriptor, std::string_view content) {
     }
     content.remove_prefix(static_cast<std::size_t>(written));
   }
-  return ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+  return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
+/// Devices and pipes are written in place: a rename would put a plain file where they were.
+Result<void> write_in_place(const fs::path& path, std::string_view content) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return io_error(path, "write the file", errno);
+  }
+  int number = write_all(descriptor, content);
+  if (::close(descriptor) != 0 && number == 0) {
+    number = errno;
+  }
+  return number == 0 ? Result<void>{} : io_error(path, "write the file", number);
 }
 
 }  // namespace
@@ -62,8 +75,19 @@ Result<std::string> read_file(const fs::path& path) {
   return content;
 }
 
-Result<void> write_file(const fs::path& path, std::string_view content) {
+Result<void> write_file(const fs::path& name, std::string_view content) {
+  if (name.empty()) {
+    return fail(ErrorCode::kInvalidInput, "the name of the file to write is empty; give one");
+  }
   std::error_code code;
+  const fs::file_status status = fs::status(name, code);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
+    return write_in_place(name, content);
+  }
+  // What a link leads to is replaced, not the link.
+  const bool link = fs::is_symlink(fs::symlink_status(name, code));
+  const fs::path path = link ? fs::weakly_canonical(name, code) : name;
+  code.clear();
   if (path.has_parent_path()) {
     fs::create_directories(path.parent_path(), code);
     if (code) {

@@ -1,11 +1,15 @@
 #include "core/base/file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "tests/support/temporary_folder.h"
 
@@ -102,6 +106,31 @@ TEST(WriteFile, CannotReplaceAFolder) {
   EXPECT_EQ(written.error().code, ErrorCode::kIo);
   EXPECT_EQ(written.error().where, path);
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"out"});
+}
+
+TEST(WriteFile, LeavesDevicesAndLinksWhatTheyAre) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  ASSERT_TRUE(write_file(pipe, "abc").has_value());
+  std::string read(8, '\0');
+  EXPECT_EQ(::read(reader, read.data(), read.size()), 3);
+  ::close(reader);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+
+  const fs::path target = folder.path() / "target";
+  const fs::path link = folder.path() / "link";
+  ASSERT_TRUE(write_file(target, "old").has_value());
+  fs::create_symlink("target", link);
+  ASSERT_TRUE(write_file(link, "new").has_value());
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_file(target).value(), "new");
+}
+
+TEST(WriteFile, NeedsAName) {
+  EXPECT_EQ(write_file("", "x").error().code, ErrorCode::kInvalidInput);
 }
 
 TEST(ReadFile, SaysThatThereIsNone) {
