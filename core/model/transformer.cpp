@@ -16,6 +16,7 @@ constexpr double kDeviation = 0.02;
 // Sizes above these are slips of the keyboard; they keep products inside 64 bits and lists small.
 constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::int64_t kMostLayers = 100'000;
+constexpr double kMostParameters = 1e15;
 
 /// Adds values, weights and operations to one layer.
 class LayerBuilder {
@@ -267,9 +268,31 @@ Result<void> check_sizes(const TransformerShape& shape) {
   return {};
 }
 
+/// Of about as many parameters as the matrices hold; sums of their bytes must stay inside 64 bits.
+Result<void> check_parameters(const TransformerShape& shape) {
+  const auto hidden = static_cast<double>(shape.hidden);
+  const double attention =
+      static_cast<double>(shape.head_dim) * static_cast<double>(shape.heads + shape.kv_heads) * 2;
+  const double block = hidden * (attention + 3 * static_cast<double>(shape.feed_forward));
+  const double ends = hidden * (2 * static_cast<double>(shape.vocabulary) +
+                                static_cast<double>(shape.max_sequence));
+  const double parameters = static_cast<double>(shape.layers) * block + ends;
+  if (parameters > kMostParameters) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("the sizes make about {:.1e} parameters, more than the {:.0e} that are "
+                            "supported; check layers, hidden, heads, feed_forward and vocabulary",
+                            parameters,
+                            kMostParameters));
+  }
+  return {};
+}
+
 Result<void> check_shape(const TransformerShape& shape) {
   if (auto sizes = check_sizes(shape); !sizes) {
     return sizes;
+  }
+  if (auto parameters = check_parameters(shape); !parameters) {
+    return parameters;
   }
   if (shape.heads % shape.kv_heads != 0) {
     return fail(ErrorCode::kInvalidInput,

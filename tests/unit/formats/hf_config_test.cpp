@@ -198,6 +198,9 @@ TEST(HfConfig, ImpossibleSizesAreNamed) {
             "config.json:/hidden_size: is required but absent; add it");
   EXPECT_EQ(error_of(with(llama(), "num_hidden_layers", 2'000'000'000)),
             "config.json: 'layers' is 2000000000, more than the 100000 that are supported");
+  EXPECT_NE(error_of(with(llama(), "hidden_size", 1'000'000'000))
+                .find("more than the 1e+15 that are supported"),
+            std::string::npos);
 }
 
 TEST(HfConfig, TruncatedAtAnyPlaceIsAnError) {
