@@ -309,7 +309,12 @@ Result<void> JsonReader::finish() {
     return tl::unexpected<Error>(std::move(error));
   }
   if (!unknown.empty()) {
-    const std::vector<std::string_view> known(asked_.begin(), asked_.end());
+    std::vector<std::string_view> known;
+    for (const std::string& name : asked_) {
+      if (std::ranges::find(known, name) == known.end()) {
+        known.emplace_back(name);
+      }
+    }
     const std::string& key = unknown.front();
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("unknown key '{}'{}", key, suggestion(key, known)),
