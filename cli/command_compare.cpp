@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/inputs.h"
+#include "cli/number_check.h"
 #include "cli/table.h"
 #include "sim/analysis/compare.h"
 
@@ -151,7 +152,7 @@ void add_compare_command(CLI::App& app, Chosen& chosen) {
       ->add_option("--max-error",
                    options->max_error,
                    "Exit with 1 if the step time is off by more than this fraction (0.15)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number);
   command->add_option("--worst", options->options.worst, "How many actions to list");
   command->add_flag("--ignore-hash",
                     options->options.ignore_schedule_hash,

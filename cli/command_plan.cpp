@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/number_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
@@ -181,19 +182,19 @@ void add_plan_command(CLI::App& app, Chosen& chosen) {
       ->required();
   command->add_option("--global-batch", request.global_batch, "Sequences per optimizer step")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_count);
   command
       ->add_option("--seq", request.sequence, "Tokens per sequence (default: the model's longest)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_count);
   command->add_option(
       "--profile", options->profile, "Measured times that go before the cost model");
   command->add_option(
       "--precision", options->precision, "bf16, fp16, fp32 (default: bf16; fp32 on cpu)");
-  command->add_option("--dp", request.dp, "Fix data parallelism")->check(CLI::PositiveNumber);
-  command->add_option("--tp", request.tp, "Fix tensor parallelism")->check(CLI::PositiveNumber);
-  command->add_option("--pp", request.pp, "Fix pipeline parallelism")->check(CLI::PositiveNumber);
+  command->add_option("--dp", request.dp, "Fix data parallelism")->check(positive_count);
+  command->add_option("--tp", request.tp, "Fix tensor parallelism")->check(positive_count);
+  command->add_option("--pp", request.pp, "Fix pipeline parallelism")->check(positive_count);
   command->add_option("--micro-batch", request.micro_batch_size, "Fix the micro-batch size")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_count);
   command->add_option("--recompute", options->recompute, "Fix recomputation: none or full")
       ->check(CLI::IsMember({"none", "full"}));
   command->add_option("--schedule", request.schedule, "Fix the pipeline schedule: gpipe or 1f1b");
@@ -201,10 +202,10 @@ void add_plan_command(CLI::App& app, Chosen& chosen) {
       ->add_option("--memory-share",
                    request.memory_share,
                    "Share of the device's memory that a plan may fill")
-      ->check(CLI::Range(0.01, 1.0));
-  command->add_option("--top", request.keep, "How many plans to print")->check(CLI::PositiveNumber);
+      ->check(positive_number);
+  command->add_option("--top", request.keep, "How many plans to print")->check(positive_count);
   command->add_option("--rejected", options->shown_rejections, "How many rejected points to print")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_count);
   command->add_option("--out", options->out, "Write the best plan to this file");
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) {

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/number_check.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "formats/model_file.h"
@@ -171,17 +172,17 @@ void add_profile_command(CLI::App& app, Chosen& chosen) {
       ->check(CLI::Range(1, 1024));
   command
       ->add_option("--seq", options->sequence, "Tokens per sequence (default: the model's longest)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_count);
   command
       ->add_option("--micro-batch",
                    options->micro_batch_sizes,
                    "Micro-batch sizes to measure, comma-separated")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(positive_count);
   command->add_option("--recompute", options->recompute, "none, full or both")
       ->check(CLI::IsMember({"none", "full", "both"}));
   command->add_option("--steps", options->options.steps, "Measured steps per plan")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_count);
   command->add_option("--out", options->out, "The profile file to write")->capture_default_str();
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run(context, *options); };

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/number_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
@@ -121,6 +122,32 @@ Result<Schedule> schedule_to_run(const RunCommand& command, const PlanInputs& in
                     lowered->model_hash),
         command.schedule);
   }
+  // What the plan's own schedule says of the layout; the order of actions may be another.
+  if (schedule && (schedule->ranks.size() != lowered->ranks.size() ||
+                   schedule->stages != lowered->stages || schedule->replicas != lowered->replicas ||
+                   schedule->micro_batches != lowered->micro_batches ||
+                   schedule->micro_batch_size != lowered->micro_batch_size ||
+                   schedule->sequence != lowered->sequence)) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("was made for another plan: {} ranks, {} stages, {} replicas, {} x {} "
+                            "micro-batches of {} tokens, {} has {} ranks, {} stages, {} replicas, "
+                            "{} x {} of {}; lower the plan anew with `stagewright simulate "
+                            "--schedule-out`",
+                            schedule->ranks.size(),
+                            schedule->stages,
+                            schedule->replicas,
+                            schedule->micro_batches,
+                            schedule->micro_batch_size,
+                            schedule->sequence,
+                            command.plan,
+                            lowered->ranks.size(),
+                            lowered->stages,
+                            lowered->replicas,
+                            lowered->micro_batches,
+                            lowered->micro_batch_size,
+                            lowered->sequence),
+                command.schedule);
+  }
   return schedule;
 }
 
@@ -224,7 +251,7 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
           "--data", options->options.data, "Text file, folder of text files, or tokens (*.bin)")
       ->required();
   command->add_option("--steps", options->options.steps, "Optimizer steps")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_count)
       ->capture_default_str();
   command->add_option("--seed", options->options.seed, "Of the initial weights and the sampling");
   command
@@ -243,7 +270,7 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
       ->add_option("--timeout",
                    options->timeout_s,
                    "Seconds that a rank may wait for another before the run fails")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run_command(context, *options); };

@@ -31,8 +31,8 @@ The usual way through:
 `stagewright COMMAND --help` explains each; traces open in ui.perfetto.dev.
 
 Exit codes: 0 success; 1 a check did not hold (compare --max-error, schedules check); 2 wrong command line;
-3 malformed or unknown input; 4 nothing feasible; 5 not supported; 6 file could not be read
-or written; 7 a run failed; 130 interrupted.)";
+3 malformed, unknown or missing input; 4 nothing feasible; 5 not supported; 6 file could not
+be read or written; 7 a run failed; 130 interrupted.)";
 
 std::string join(const std::vector<std::string>& arguments) {
   std::string line = "stagewright";

@@ -48,6 +48,10 @@ Result<void> check_sizes(const Plan& plan) {
       return checked;
     }
   }
+  if (auto checked = check_step_size(plan.micro_batches, plan.micro_batch_size, plan.sequence);
+      !checked) {
+    return fail(ErrorCode::kUnsupported, checked.error().message, "plan:/micro_batches");
+  }
   if (plan.micro_batches % plan.flushes != 0) {
     return fail(ErrorCode::kInfeasible,
                 fmt::format("{} micro_batches cannot be divided into {} flushes of equal size",
@@ -315,6 +319,27 @@ Result<void> check_devices(const Cluster& cluster, const Plan& plan) {
 }
 
 }  // namespace
+
+Result<void> check_step_size(std::int64_t micro_batches,
+                             std::int64_t micro_batch_size,
+                             std::int64_t sequence) {
+  if (micro_batches > kMostMicroBatches) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{} micro-batches in a step are more than the {} that are supported; "
+                            "use larger micro-batches, more replicas or a smaller batch",
+                            micro_batches,
+                            kMostMicroBatches));
+  }
+  if (micro_batch_size > kMostMicroBatchTokens / sequence) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("a micro-batch of {} sequences of {} tokens has more than the {} "
+                            "tokens that are supported; use smaller micro-batches",
+                            micro_batch_size,
+                            sequence,
+                            kMostMicroBatchTokens));
+  }
+  return {};
+}
 
 Result<void> check_plan(const ModelGraph& model, const Cluster& cluster, const Plan& plan) {
   if (Result<void> checked = check_sizes(plan); !checked) {

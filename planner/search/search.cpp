@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "planner/lower/check_plan.h"
 #include "planner/lower/lower.h"
+#include "planner/schedules/registry.h"
 #include "planner/search/closed_form.h"
 #include "planner/search/layer_costs.h"
 #include "planner/search/space.h"
@@ -15,6 +17,9 @@
 
 namespace stagewright {
 namespace {
+
+// Keeps sums over a step inside 64 bits.
+constexpr std::int64_t kMostSequences = std::int64_t{1} << 30;
 
 /// A point that fits by closed form, waiting to be simulated.
 struct Promising {
@@ -102,6 +107,11 @@ void Search::evaluate(const Space& space) {
     if (stopped()) {
       result_.interrupted = true;
       return;
+    }
+    if (auto step = check_step_size(point.micro_batches, point.micro_batch_size, common_.sequence);
+        !step) {
+      reject(point, step.error().message);
+      continue;
     }
     const Result<LayerCosts>& costs = costs_of(point);
     if (!costs) {
@@ -207,8 +217,14 @@ Error Search::nothing_fits() const {
             {}};
   }
   std::map<std::string, std::int64_t> counts;
+  std::string overflow;
   for (const Rejection& rejection : result_.rejected) {
-    ++counts[rejection.reason.substr(0, rejection.reason.find(':'))];
+    // Only out of memory has figures that differ from point to point.
+    const bool figures = rejection.reason.starts_with("out of memory");
+    if (figures) {
+      overflow = rejection.reason;
+    }
+    ++counts[figures ? "out of memory" : rejection.reason];
   }
   const auto most =
       std::ranges::max_element(counts, {}, &std::pair<const std::string, std::int64_t>::second);
@@ -217,7 +233,7 @@ Error Search::nothing_fits() const {
           fmt::format("none of {} points can be used; most often ({}): {}; {}",
                       result_.rejected.size(),
                       most->second,
-                      memory ? result_.rejected.back().reason : most->first,
+                      memory ? overflow : most->first,
                       memory ? "use more devices, devices with more memory, or a shorter sequence"
                              : "change the batch or the fixed choices"),
           {}};
@@ -250,6 +266,21 @@ Result<SearchResult> search(const ModelGraph& model,
                             request.global_batch,
                             request.sequence,
                             request.keep));
+  }
+  if (request.global_batch > kMostSequences) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("global batch {} is more than the {} sequences that are supported",
+                            request.global_batch,
+                            kMostSequences));
+  }
+  if (!(request.memory_share > 0 && request.memory_share <= 1)) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("memory share {} is not above 0 and at most 1", request.memory_share));
+  }
+  if (request.schedule) {
+    if (auto known = find_schedule(*request.schedule); !known) {
+      return pass_on(std::move(known));
+    }
   }
   return Search(model, cluster, cost, request, control).run();
 }

@@ -10,11 +10,15 @@ namespace {
 
 std::vector<std::int32_t> divisors(std::int64_t number) {
   std::vector<std::int32_t> result;
-  for (std::int64_t d = 1; d <= number; ++d) {
+  for (std::int64_t d = 1; d * d <= number; ++d) {
     if (number % d == 0) {
       result.push_back(static_cast<std::int32_t>(d));
+      if (d * d != number) {
+        result.push_back(static_cast<std::int32_t>(number / d));
+      }
     }
   }
+  std::ranges::sort(result);
   return result;
 }
 

@@ -107,6 +107,24 @@ TEST_F(BadInputs, OfTheCommandLine) {
           plan_for(example("models/gpt-demo.json"), {"--seq", "-5"}),
           ExitCode::kUsage,
           {"--seq"}});
+  for (const char* count : {"0", "-1", "1.5", "abc", "1000000000000"}) {
+    expect({count,
+            plan_for(example("models/gpt-demo.json"), {"--tp", count}),
+            ExitCode::kUsage,
+            {"--tp: '" + std::string(count) + "' is not a whole number from 1"}});
+  }
+  expect({"a share that is no number",
+          plan_for(example("models/gpt-demo.json"), {"--memory-share", "nan"}),
+          ExitCode::kUsage,
+          {"--memory-share", "nan"}});
+  expect({"a limit that is no number",
+          {"compare", "a", "b", "--max-error", "nan"},
+          ExitCode::kUsage,
+          {"--max-error", "nan"}});
+  expect({"an unknown schedule",
+          plan_for(example("models/gpt-demo.json"), {"--schedule", "1f2b"}),
+          ExitCode::kInvalidInput,
+          {"no schedule '1f2b'", "1f1b"}});
   expect({"a cluster form that does not parse",
           {"plan", "--model", "gpt2", "--cluster", "16xx8xh100", "--global-batch", "8"},
           ExitCode::kInvalidInput,
@@ -181,6 +199,36 @@ TEST_F(BadInputs, AnOutputThatCannotBeWritten) {
           {file, "check the path"}});
 }
 
+TEST_F(BadInputs, StepsThatAreTooLarge) {
+  const std::string model = example("models/gpt-demo.json");
+  expect({"more sequences than any",
+          {"plan", "--model", model, "--cluster", "1x2xcpu", "--global-batch", "2147483647"},
+          ExitCode::kInvalidInput,
+          {"global batch 2147483647 is more than"}});
+  expect({"more micro-batches than a list may have",
+          {"simulate", plan("micro_batches", 1'000'000'000)},
+          ExitCode::kUnsupported,
+          {"/micro_batches", "1000000000 micro-batches in a step are more than the 16384"}});
+  expect({"more tokens than a micro-batch may have",
+          {"simulate", plan("micro_batch_size", 1'000'000'000)},
+          ExitCode::kUnsupported,
+          {"more than the 16777216 tokens"}});
+}
+
+TEST_F(BadInputs, TheExamplesAreNone) {
+  expect({"by a preset",
+          {"simulate", example("llama3-70b-128xh100.plan.json")},
+          ExitCode::kSuccess,
+          {}});
+  expect({"by a model file",
+          {"simulate",
+           example("gpt-demo-uneven.plan.json"),
+           "--model",
+           example("models/gpt-demo.json")},
+          ExitCode::kSuccess,
+          {}});
+}
+
 TEST_F(BadInputs, OfARun) {
   const std::string good = plan("dp", 1);
   expect({"no data",
@@ -195,6 +243,13 @@ TEST_F(BadInputs, OfARun) {
           {"run", example("llama3-70b-128xh100.plan.json"), "--data", "docs"},
           ExitCode::kUnsupported,
           {"/cluster", "--cluster 1x"}});
+  const std::string other = (folder_.path() / "two_stages.json").string();
+  ASSERT_EQ(run_stagewright({"simulate", plan("pp", 2), "--schedule-out", other}).code,
+            ExitCode::kSuccess);
+  expect({"a schedule of another plan",
+          {"run", good, "--data", good, "--steps", "1", "--schedule", other},
+          ExitCode::kInvalidInput,
+          {"two_stages.json", "made for another plan", "2 stages"}});
   expect({"a schedule that was changed by hand",
           {"run", good, "--data", good, "--schedule", write("foreign.json", "{}")},
           ExitCode::kInvalidInput,

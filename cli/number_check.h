@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace stagewright {
+
+/// Checks of numbers on the command line, for CLI::Option::check: empty when `text` will do,
+/// otherwise what is wrong and what to write.
+[[nodiscard]] std::string positive_count(const std::string& text);       ///< 1 .. 2^31 - 1
+[[nodiscard]] std::string non_negative_count(const std::string& text);   ///< 0 .. 2^31 - 1
+[[nodiscard]] std::string positive_number(const std::string& text);      ///< finite, above 0
+[[nodiscard]] std::string non_negative_number(const std::string& text);  ///< finite, 0 or more
+
+}  // namespace stagewright
