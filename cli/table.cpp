@@ -18,9 +18,15 @@ std::size_t width_of(const std::string& cell) {
       cell, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+/// A number, perhaps with a sign, a scale letter or, behind a space, a unit: not a name like
+/// "1f1b".
 bool is_numeric(const std::string& cell) {
-  return !cell.empty() &&
-         (std::string_view("0123456789+-.").find(cell[0]) != std::string_view::npos);
+  const std::string first = cell.substr(0, cell.find(' '));
+  const std::size_t digits = first.find_first_not_of("0123456789+-.");
+  return first.find_first_of("0123456789") != std::string::npos &&
+         (digits == std::string::npos ||
+          (digits + 1 == first.size() &&
+           std::string_view("kMGT%").find(first[digits]) != std::string_view::npos));
 }
 
 }  // namespace

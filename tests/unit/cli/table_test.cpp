@@ -16,6 +16,17 @@ TEST(Table, AlignsNumbersRightAndTextLeft) {
             "all-reduce     3 us\n");
 }
 
+TEST(Table, ANameThatBeginsWithADigitIsText) {
+  Table table({"schedule", "peak"});
+  table.add({"1f1b", "4"});
+  table.add({"looped-bfs", "121k"});
+  EXPECT_EQ(table.to_string(),
+            "schedule    peak\n"
+            "----------------\n"
+            "1f1b           4\n"
+            "looped-bfs  121k\n");
+}
+
 TEST(Table, TextOfSharesAndCounts) {
   EXPECT_EQ(percent(0.1234), "12.3 %");
   EXPECT_EQ(signed_percent(-0.05), "-5.0 %");
