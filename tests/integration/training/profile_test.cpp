@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "runtime/profiler/profiler.h"
-#include "sim/cost/cost_model.h"
-#include "sim/engine/static_pass.h"
 #include "tests/integration/training/layouts.h"
 
 namespace stagewright {
@@ -41,10 +39,10 @@ TEST(Profile, CoversEverythingThatTheSchedulesRun) {
   EXPECT_EQ(measured->device, "cpu");
   EXPECT_EQ(measured->concurrent_ranks, 8);
   EXPECT_EQ(measured->made_by.count("oneDNN"), 1U);
-  const auto cost = make_profiled_cost(*measured, make_analytical_cost());
-  const auto predicted = simulate(schedules.front(), cluster_of(layout), *cost);
-  ASSERT_TRUE(predicted) << predicted.error().to_string();
-  EXPECT_GT(predicted->summary.measured_share, 0.5);
+  EXPECT_TRUE(measured->link("send", 2, Bytes(4096)));
+  for (const std::int32_t members : {2, 8}) {  // the groups that the schedule has
+    EXPECT_TRUE(measured->link("all-reduce", members, Bytes(4096))) << members;
+  }
   for (const std::vector<Operation>& phase : phases_of(schedules.front())) {
     for (const Operation& op : phase) {
       const bool computes = class_of(op.kind) != OpClass::kCollective;
