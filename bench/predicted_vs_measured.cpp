@@ -6,7 +6,7 @@
 ///
 /// Prints a row per plan: prediction, median over the rounds of each round's median step,
 /// their spread (half the distance of the quartiles over the median), error. Exits with 1 if an
-/// error is beyond 15 % (or twice the spread, where that is larger).
+/// error is beyond 15 %.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -120,7 +120,7 @@ bool report(const std::vector<Case>& cases, const Settings& settings) {
     const double spread =
         to_seconds(quantile(each.rounds, 0.75) - quantile(each.rounds, 0.25)) / 2 / measured;
     const double error = to_seconds(each.predicted) / measured - 1;
-    const bool within = std::abs(error) <= std::max(0.15, 2 * spread);
+    const bool within = std::abs(error) <= 0.15;
     all_within = all_within && within;
     table.add({summary(each.plan),
                to_string(each.predicted),

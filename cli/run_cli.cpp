@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "core/base/suggest.h"
 #include "core/base/version.h"
 
 namespace stagewright {
@@ -22,7 +24,7 @@ constexpr std::array<AddCommand, 6> kCommands{&add_profile_command,
 
 constexpr const char* kFooter = R"(
 The usual way through:
-  stagewright profile  --model MODEL --ranks 2 --out profile.json     what this machine does
+  stagewright profile  --model MODEL --ranks 2 --seq 128 --out profile.json   what this machine does
   stagewright plan     --model MODEL --cluster 1x2xcpu --profile profile.json
                        --global-batch 8 --seq 128 --out best.plan.json   the best plans
   stagewright simulate best.plan.json --profile profile.json --trace predicted.json
@@ -40,6 +42,25 @@ std::string join(const std::vector<std::string>& arguments) {
     line += " " + argument;
   }
   return line;
+}
+
+/// A message when the first argument is meant as a command and is none.
+std::optional<std::string> unknown_command(const CLI::App& app,
+                                           const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().starts_with('-')) {
+    return std::nullopt;
+  }
+  const std::string& name = arguments.front();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (std::ranges::find(names, name) != names.end()) {
+    return std::nullopt;
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return "no command is called '" + name + "'" + suggestion(name, views) +
+         "\nRun with --help for more information.";
 }
 
 }  // namespace
@@ -66,6 +87,10 @@ ExitCode run_cli(const std::vector<std::string>& arguments,
   Chosen chosen;
   for (const AddCommand add : kCommands) {
     add(app, chosen);
+  }
+  if (const auto unknown = unknown_command(app, arguments)) {
+    err << *unknown << "\n";
+    return ExitCode::kUsage;
   }
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -18,7 +18,7 @@ packages_of() {
     build) echo "g++ make cmake ninja-build ccache git libboost-graph-dev libcli11-dev libdnnl-dev libeigen3-dev" \
       "libexpected-dev libfmt-dev libspdlog-dev libtbb-dev libtomlplusplus-dev libxxhash-dev libyaml-cpp-dev" \
       "nlohmann-json3-dev" ;;
-    test) echo "libgtest-dev" ;;
+    test) echo "libgtest-dev libgmock-dev" ;;
     mpi) echo "libopenmpi-dev openmpi-bin" ;;
     gui) echo "qt6-base-dev" ;;
     cluster) echo "slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge iproute2 util-linux" ;;

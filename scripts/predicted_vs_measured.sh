@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds predicted step times against measured ones on this machine: pp2, tp2 and dp2 on two ranks, 4 and 8
 # micro-batches each, in interleaved rounds. Wants a quiet machine. Exits with 1 if a prediction is more than 15 %
-# (or twice the repeat spread) off.
+# off.
 #
 #   scripts/predicted_vs_measured.sh [--rounds 5] [--steps 8] [--json FILE]
 set -euo pipefail

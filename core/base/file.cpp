@@ -59,6 +59,10 @@ Result<std::string> read_file(const fs::path& path) {
   if (fs::is_directory(path, code)) {
     return fail(ErrorCode::kInvalidInput, "is a folder; name a file in it", path.string());
   }
+  if (fs::is_character_file(path, code) || fs::is_block_file(path, code)) {
+    return fail(
+        ErrorCode::kInvalidInput, "is a device, which has no end; name a file", path.string());
+  }
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {

@@ -140,7 +140,7 @@ std::optional<Estimate> ClosedForm::evaluate(const SpacePoint& point,
   const PartitionProblem problem = problem_of(point, costs);
   const auto cut = partition(problem);
   if (!cut) {
-    overflow.capacity = capacity_;
+    overflow.capacity = std::max(capacity_, Bytes{});
     overflow.needed = largest_state(problem, overflow.state);
     return std::nullopt;
   }

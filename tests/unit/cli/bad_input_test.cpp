@@ -82,6 +82,19 @@ TEST_F(BadInputs, OfTheModel) {
           plan_for("nowhere/config.json"),
           ExitCode::kInvalidInput,
           {"nowhere/config.json"}});
+  expect({"a folder without a configuration",
+          plan_for(example("")),
+          ExitCode::kInvalidInput,
+          {"examples"}});
+  expect({"not a file", plan_for("/dev/zero"), ExitCode::kInvalidInput, {"/dev/zero", "device"}});
+  expect({"heads not divisible by tp",
+          plan_for(example("models/gpt-demo.json"), {"--tp", "8", "--dp", "1"}),
+          ExitCode::kInfeasible,
+          {"4 attention heads are not divisible by tp 8"}});
+  expect({"fewer layers than stages",
+          plan_for(example("models/gpt-demo.json"), {"--pp", "8"}),
+          ExitCode::kInfeasible,
+          {"6 layers", "cannot fill 8 pipeline stages"}});
   expect({"unknown architecture",
           plan_for(config("architectures", {"MambaForCausalLM"})),
           ExitCode::kUnsupported,
@@ -98,7 +111,7 @@ TEST_F(BadInputs, OfTheModel) {
 
 TEST_F(BadInputs, OfTheCommandLine) {
   expect({"no command", {}, ExitCode::kUsage, {}});
-  expect({"unknown command", {"plann"}, ExitCode::kUsage, {}});
+  expect({"unknown command", {"plann"}, ExitCode::kUsage, {"did you mean 'plan'?"}});
   expect({"zero batch",
           plan_for(example("models/gpt-demo.json"), {"--global-batch", "0"}),
           ExitCode::kUsage,

@@ -37,5 +37,27 @@ TEST(ElementWise, FillsAddsScalesAndAccumulates) {
   }
 }
 
+TEST(GradientCheck, Add) {
+  // y = a + b: the gradient of either is dy itself, which is why lowering passes it on untouched.
+  RandomInputs random(2);
+  const Index n = 130;
+  const Floats a = random.normal(n);
+  const Floats b = random.normal(n);
+  const Floats dy = random.normal(n);
+  const auto forward = [&](const Floats& v) {
+    Floats y(v.size());
+    add({.a = v.data(), .b = b.data(), .y = y.data()}, n);
+    return dot(y, dy);
+  };
+  const auto reference = [&](const Doubles& v) {
+    Doubles y(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      y[i] = v[i] + static_cast<double>(b[i]);
+    }
+    return dot(y, dy);
+  };
+  expect_gradient(a, dy, {forward, reference}, random);
+}
+
 }  // namespace
 }  // namespace stagewright::kernels
