@@ -13,18 +13,23 @@ function(stagewright_add_tests room)
   add_executable(${room}_tests ${arg_SOURCES})
   target_link_libraries(${room}_tests PRIVATE
     stagewright::${room} stagewright::test_support GTest::gtest_main ${arg_LIBS})
-  stagewright_warnings(${room}_tests)
+  stagewright_test_program(${room}_tests)
+  gtest_discover_tests(${room}_tests
+    DISCOVERY_TIMEOUT 120
+    PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+# What every test program gets: our warnings, and a place among test_programs.
+function(stagewright_test_program target)
+  stagewright_warnings(${target})
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     # Instrumented test code takes twice as long to compile when it is optimised.
-    target_compile_options(${room}_tests PRIVATE -O0)
+    target_compile_options(${target} PRIVATE -O0)
   endif()
   if(NOT TARGET test_programs)
     add_custom_target(test_programs)
   endif()
-  add_dependencies(test_programs ${room}_tests)
-  gtest_discover_tests(${room}_tests
-    DISCOVERY_TIMEOUT 120
-    PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT 300)
+  add_dependencies(test_programs ${target})
 endfunction()
 
 # For each room and each room that is not below it, a test that asks the

@@ -71,7 +71,7 @@ build_and_test release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -- all header_probes
 if ((cluster)); then run_tests cluster; fi
 if ((!quick)); then
   build_and_test asan -- test_programs
-  build_and_test tsan -- runtime_tests
+  build_and_test tsan -- runtime_tests training_tests
 fi
 
 step "all"
