@@ -1,6 +1,8 @@
 #include "core/schedule/indices.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,9 +77,8 @@ Check check_groups(const Schedule& schedule) {
 }
 
 template <class Tag>
-bool has_duplicates(std::vector<Id<Tag>> ids) {
-  std::ranges::sort(ids);
-  return std::ranges::adjacent_find(ids) != ids.end();
+bool has_duplicates(const std::vector<Id<Tag>>& ids) {
+  return std::set(ids.begin(), ids.end()).size() != ids.size();
 }
 
 Check check_memberships(const Schedule& schedule, RankId rank, const std::string& place) {
