@@ -28,9 +28,16 @@ const std::vector<Layout>& equal_layouts() {
       {.name = "pp4_of_7_blocks", .pp = 4},
       {.name = "pp2_interleaved", .pp = 2, .virtual_stages = 2, .schedule = "interleaved-1f1b"},
       {.name = "pp2_zb_h1", .pp = 2, .schedule = "zb-h1"},
-      {.name = "tp2_pp2_zb_v", .tp = 2, .pp = 2, .virtual_stages = 2, .schedule = "zb-v"},
+      {.name = "pp2_zb_v", .pp = 2, .virtual_stages = 2, .schedule = "zb-v"},
   };
   return kLayouts;
+}
+
+std::vector<Layout> all_layouts() {
+  std::vector<Layout> layouts = equal_layouts();
+  layouts.push_back(
+      {.name = "tp2_pp2_zb_v", .tp = 2, .pp = 2, .virtual_stages = 2, .schedule = "zb-v"});
+  return layouts;
 }
 
 ModelGraph small_model(Style style, std::int32_t blocks) {

@@ -29,6 +29,8 @@ void PrintTo(const Layout& layout, std::ostream* out);
 
 /// The layouts that must train alike; the first is one rank.
 [[nodiscard]] const std::vector<Layout>& equal_layouts();
+/// These and more, for what does not depend on rounding: one list, memory.
+[[nodiscard]] std::vector<Layout> all_layouts();
 
 enum class Style : std::uint8_t {
   kGpt,    ///< layer norm, GELU, learned positions, biases, tied head

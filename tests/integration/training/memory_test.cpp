@@ -23,10 +23,9 @@ TEST_P(Memory, HighWaterMarkOfEveryClassIsThePredictedOne) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts,
-                         Memory,
-                         testing::ValuesIn(equal_layouts()),
-                         [](const auto& chosen) { return chosen.param.name; });
+INSTANTIATE_TEST_SUITE_P(Layouts, Memory, testing::ValuesIn(all_layouts()), [](const auto& chosen) {
+  return chosen.param.name;
+});
 
 }  // namespace
 }  // namespace stagewright

@@ -140,7 +140,7 @@ TEST_P(OneList, MeasuredAndPredictedTracesHoldTheSameEvents) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts,
                          OneList,
-                         testing::ValuesIn(equal_layouts()),
+                         testing::ValuesIn(all_layouts()),
                          [](const auto& chosen) { return chosen.param.name; });
 
 }  // namespace

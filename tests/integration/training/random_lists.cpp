@@ -96,12 +96,11 @@ class RandomRun {
       return std::ranges::find(schedule_.ranks, ProgramId(program), &RankBinding::program);
     };
     const RankBinding& binding = *of_program(rank);
-    for (std::size_t slot = 0; slot < binding.peers.size(); ++slot) {
-      if (schedule_.ranks[binding.peers[slot].index()].program == ProgramId(other)) {
-        return PeerSlot(slot);
-      }
-    }
-    SW_CHECK(false, "a peer on the neighbouring stage");
+    const auto found = std::ranges::find_if(binding.peers, [&](RankId peer) {
+      return schedule_.ranks[peer.index()].program == ProgramId(other);
+    });
+    SW_CHECK(found != binding.peers.end(), "a peer on the neighbouring stage");
+    return PeerSlot(static_cast<std::size_t>(found - binding.peers.begin()));
   }
 
   [[nodiscard]] Channel& channel(std::size_t from, std::size_t to) { return channels_[{from, to}]; }
