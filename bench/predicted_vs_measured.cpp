@@ -7,7 +7,6 @@
 /// Prints a row per plan: prediction, median over the rounds of each round's median step,
 /// their spread (half the distance of the quartiles over the median), error. Exits with 1 if an
 /// error is beyond 15 %.
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -26,6 +25,7 @@
 #include "planner/lower/lower.h"
 #include "runtime/profiler/profiler.h"
 #include "runtime/trainer/trainer.h"
+#include "sim/analysis/order_statistics.h"
 #include "sim/cost/cost_model.h"
 #include "sim/engine/static_pass.h"
 
@@ -56,13 +56,6 @@ T need(Result<T> result) {
     std::exit(1);
   }
   return std::move(*result);
-}
-
-Duration quantile(std::vector<Duration> values, double share) {
-  std::ranges::sort(values);
-  const auto index =
-      static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)));
-  return values[index];
 }
 
 std::vector<Case> make_cases(const ModelGraph& model,
@@ -107,7 +100,7 @@ Duration measure(const Case& each, const Settings& settings) {
   options.data = settings.data;
   const RunReport report = need(run(each.schedule, options));
   const auto& times = report.trace.step_times;
-  return quantile({times.begin() + 1, times.end()}, 0.5);
+  return median({times.begin() + 1, times.end()});
 }
 
 /// Prints the table; whether every error is within its limit.
@@ -116,9 +109,8 @@ bool report(const std::vector<Case>& cases, const Settings& settings) {
   nlohmann::json rows = nlohmann::json::array();
   bool all_within = true;
   for (const Case& each : cases) {
-    const double measured = to_seconds(quantile(each.rounds, 0.5));
-    const double spread =
-        to_seconds(quantile(each.rounds, 0.75) - quantile(each.rounds, 0.25)) / 2 / measured;
+    const double measured = to_seconds(median(each.rounds));
+    const double spread = to_seconds(half_quartile_distance(each.rounds)) / measured;
     const double error = to_seconds(each.predicted) / measured - 1;
     const bool within = std::abs(error) <= 0.15;
     all_within = all_within && within;

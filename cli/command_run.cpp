@@ -18,6 +18,7 @@
 #include "core/base/version.h"
 #include "planner/lower/lower.h"
 #include "runtime/trainer/trainer.h"
+#include "sim/analysis/order_statistics.h"
 
 namespace stagewright {
 namespace {
@@ -33,19 +34,11 @@ struct RunCommand {
   RunOptions options;
 };
 
-Duration median(std::vector<Duration> times) {
-  if (times.empty()) {
-    return Duration{};
-  }
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
-/// The step times without the first, which pays for warming up (where there are others).
-std::vector<Duration> warm_steps(const Trace& trace) {
+/// The median step without the first, which pays for warming up (where there are others).
+Duration typical_step(const Trace& trace) {
   const std::ptrdiff_t skip = trace.step_times.size() > 1 ? 1 : 0;
-  return {trace.step_times.begin() + skip, trace.step_times.end()};
+  const std::vector<Duration> times(trace.step_times.begin() + skip, trace.step_times.end());
+  return times.empty() ? Duration{} : median(times);
 }
 
 nlohmann::json to_json(const RunReport& report) {
@@ -57,7 +50,7 @@ nlohmann::json to_json(const RunReport& report) {
   for (const MemoryPeaks& peaks : report.memory) {
     memory.push_back(peaks.total.count());
   }
-  const Duration step = median(warm_steps(report.trace));
+  const Duration step = typical_step(report.trace);
   return {{"schedule_hash", report.trace.schedule_hash},
           {"plan", report.trace.plan_summary},
           {"clock", report.trace.clock},
@@ -209,7 +202,7 @@ void print(std::ostream& out, const RunReport& report) {
     }
   }
   out << table.to_string();
-  const Duration step = median(warm_steps(trace));
+  const Duration step = typical_step(trace);
   const auto fullest = std::ranges::max_element(report.memory, {}, &MemoryPeaks::total);
   out << fmt::format("\nmedian step {} ({} clock), {} tokens/s, largest rank memory {}{}\n",
                      to_string(step),

@@ -2,10 +2,7 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/file.h"
-#include "core/base/json_reader.h"
 #include "formats/model_file.h"
 
 namespace stagewright {
@@ -40,18 +37,11 @@ Result<PlanInputs> load_plan(const DataFiles& files,
   // The model comes first: a plan in shorthand is spread over the model's layers.
   std::string model_name = model;
   if (model_name.empty()) {
-    auto json = parse_json(*text, path);
-    if (!json) {
-      return pass_on(std::move(json));
+    auto names = parse_plan_names(*text, path);
+    if (!names) {
+      return pass_on(std::move(names));
     }
-    if (json->is_object() && json->contains("model") && (*json)["model"].is_string()) {
-      model_name = (*json)["model"].get<std::string>();
-    }
-  }
-  if (model_name.empty()) {
-    return fail(ErrorCode::kInvalidInput,
-                "names no model; add \"model\": \"NAME or path\", or pass --model",
-                path + ":/model");
+    model_name = std::move(names->model);
   }
   auto graph = find_model(files, model_name);
   if (!graph) {
