@@ -1,40 +1,26 @@
 #pragma once
 
-#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/schedule/pipeline_order.h"
-#include "sim/engine/timing_graph.h"
+#include "sim/engine/pipeline_graph.h"
 
 namespace stagewright {
-
-/// Bare costs of a pipeline, by stage.  A vector that the order has no action for may be empty.
-struct PipelineCosts {
-  std::vector<Duration> forward{};
-  std::vector<Duration> backward{};  ///< both halves
-  std::vector<Duration> backward_input{};
-  std::vector<Duration> backward_weight{};
-  std::vector<Duration> recompute{};
-  /// Of an activation from stage s to s + 1, or a gradient back, where they lie on different
-  /// ranks: links are free, so nothing waits for another message.  Empty: none.
-  std::vector<Duration> transfer{};
-  friend bool operator==(const PipelineCosts&, const PipelineCosts&) = default;
-};
 
 /// A pipeline order ready to be timed many times.
 class PipelineTimer {
  public:
-  /// Fails with kInvalidInput or kInfeasible, naming rank and action, when an action needs one
-  /// that is nowhere in the order, stands twice, or when the ranks wait for each other for ever.
+  /// Fails as compile(order) does.
   [[nodiscard]] static Result<PipelineTimer> make(const PipelineOrder& order);
 
   struct Timing {
-    Duration makespan{};                       ///< from the first start to the last end
+    Duration makespan{};                       ///< from zero to the last end
     std::vector<Duration> busy;                ///< per rank
     std::vector<std::vector<Duration>> start;  ///< [rank][action of its list]
-    std::vector<std::vector<Duration>> end;
+    std::vector<std::vector<Duration>> end;    ///< an overlapped pair has one start and end
     /// 1 - busy / makespan, mean over the ranks.
     [[nodiscard]] double bubble() const;
   };
@@ -42,23 +28,19 @@ class PipelineTimer {
   [[nodiscard]] Timing time(const PipelineCosts& costs) const;
   /// The makespan alone, without any allocation after the first call with the same `scratch`.
   struct Scratch {
-    std::vector<Duration> durations;
-    std::vector<Duration> starts;
+    std::vector<Duration> prices;
+    std::vector<Duration> lags;
+    std::vector<Duration> ends;  ///< by index of graph().graph
   };
   [[nodiscard]] Duration makespan(const PipelineCosts& costs, Scratch& scratch) const;
 
- private:
-  struct Step {
-    ActionKind kind = ActionKind::kForward;
-    StageId stage;
-  };
-  class Maker;
-  PipelineTimer() = default;
-  void fill(const PipelineCosts& costs, Scratch& scratch) const;
+  /// To time actions by costs of their own.
+  [[nodiscard]] const PipelineGraph& graph() const { return graph_; }
 
-  TimingGraph graph_;
-  std::vector<Step> steps_;               ///< by node; transfers after the actions
-  std::vector<std::int32_t> rank_begin_;  ///< first node of each rank's list, and the end
+ private:
+  explicit PipelineTimer(PipelineGraph graph) : graph_(std::move(graph)) {}
+
+  PipelineGraph graph_;
 };
 
 }  // namespace stagewright
