@@ -27,12 +27,33 @@ class Seen {
   std::uint32_t bits_ = 0;
 };
 
+/// By position of the stage: the buckets with a reduction that its backward adds to.
+std::vector<std::vector<std::size_t>> buckets_of_stages(const RankProgram& program) {
+  std::vector<std::vector<std::size_t>> buckets(program.stages.size());
+  for (std::size_t i = 0; i < program.stages.size(); ++i) {
+    std::set<TensorId> written;
+    for (const Operation& op : program.stages[i].backward) {
+      for (const TensorId output : op.outputs) {
+        written.insert(memory_owner(program, output));
+      }
+    }
+    for (std::size_t b = 0; b < program.buckets.size(); ++b) {
+      if (!program.buckets[b].reduce.empty() &&
+          written.contains(memory_owner(program, program.buckets[b].storage))) {
+        buckets[i].push_back(b);
+      }
+    }
+  }
+  return buckets;
+}
+
 /// Walks one list; every complaint is about the action at hand.
 class ListCheck {
  public:
   ListCheck(const RankProgram& program, std::int32_t micro_batches)
       : program_(program),
         seen_(program.stages.size(), std::vector<Seen>(static_cast<std::size_t>(micro_batches))),
+        buckets_(buckets_of_stages(program)),
         unreduced_(program.buckets.size()) {}
 
   [[nodiscard]] std::optional<std::string> visit(const Action& action) {
@@ -64,16 +85,18 @@ class ListCheck {
     auto missing = missing_before(action, stage, seen);
     seen.add(action.kind);
     if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardWeight) {
-      for (std::size_t b = 0; b < program_.buckets.size(); ++b) {
-        if (program_.buckets[b].stage == action.stage && !program_.buckets[b].reduce.empty()) {
-          unreduced_[b] = action;
-        }
+      for (const std::size_t b : buckets_[position_of(stage)]) {
+        unreduced_[b] = action;
       }
     }
     return missing;
   }
 
  private:
+  [[nodiscard]] std::size_t position_of(const StageProgram& stage) const {
+    return static_cast<std::size_t>(&stage - program_.stages.data());
+  }
+
   /// Null where the stage is not on this rank.
   [[nodiscard]] Seen* find(StageId stage, MicroBatchId micro_batch) {
     const auto found = std::ranges::lower_bound(program_.stages, stage, {}, &StageProgram::stage);
@@ -173,8 +196,9 @@ class ListCheck {
   }
 
   const RankProgram& program_;
-  std::vector<std::vector<Seen>> seen_;           ///< by position of the stage, by micro-batch
-  std::vector<std::optional<Action>> unreduced_;  ///< by bucket: last backward since its reduction
+  std::vector<std::vector<Seen>> seen_;            ///< by position of the stage, by micro-batch
+  std::vector<std::vector<std::size_t>> buckets_;  ///< by position of the stage
+  std::vector<std::optional<Action>> unreduced_;   ///< by bucket: last backward since its reduction
 };
 
 /// An action and what is wrong with it.

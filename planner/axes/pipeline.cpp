@@ -7,17 +7,18 @@
 namespace stagewright {
 namespace {
 
-void insert_sorted(std::vector<std::int32_t>& ranks, std::int32_t rank) {
-  const auto place = std::lower_bound(ranks.begin(), ranks.end(), rank);
-  if (place == ranks.end() || *place != rank) {
-    ranks.insert(place, rank);
+template <class T>
+void insert_sorted(std::vector<T>& sorted, T value) {
+  const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
+  if (place == sorted.end() || *place != value) {
+    sorted.insert(place, value);
   }
 }
 
 }  // namespace
 
-bool PipelineAxis::holds(StageId stage) const {
-  return std::binary_search(stages.begin(), stages.end(), stage);
+bool PipelineAxis::hands_over(StageId stage) const {
+  return std::binary_search(handed_over.begin(), handed_over.end(), stage);
 }
 
 PeerSlot PipelineAxis::slot_of(std::int32_t peer) const {
@@ -26,9 +27,9 @@ PeerSlot PipelineAxis::slot_of(std::int32_t peer) const {
   return PeerSlot(static_cast<std::size_t>(place - peers.begin()));
 }
 
-std::int32_t pipeline_rank_of(const PipelineOrder& order, StageId stage) {
-  SW_CHECK(order.placement.size() == 1, "one copy of each stage");
-  return order.placement.front()[stage.index()];
+std::int32_t pipeline_rank_of(const PipelineOrder& order, StageId stage, MicroBatchId micro_batch) {
+  const std::int32_t copy = order.copy_of.empty() ? 0 : order.copy_of[micro_batch.index()];
+  return order.placement[static_cast<std::size_t>(copy)][stage.index()];
 }
 
 std::vector<PipelineAxis> pipeline_axes(const PipelineOrder& order) {
@@ -36,14 +37,20 @@ std::vector<PipelineAxis> pipeline_axes(const PipelineOrder& order) {
   for (std::size_t rank = 0; rank < axes.size(); ++rank) {
     axes[rank].rank = static_cast<std::int32_t>(rank);
   }
-  for (std::int32_t stage = 0; stage < order.stages; ++stage) {
-    const std::int32_t here = pipeline_rank_of(order, StageId(stage));
-    axes[static_cast<std::size_t>(here)].stages.push_back(StageId(stage));
-    if (stage + 1 < order.stages) {
-      const std::int32_t next = pipeline_rank_of(order, StageId(stage + 1));
-      if (next != here) {
-        insert_sorted(axes[static_cast<std::size_t>(here)].peers, next);
-        insert_sorted(axes[static_cast<std::size_t>(next)].peers, here);
+  const auto axis = [&axes](std::int32_t rank) -> PipelineAxis& {
+    return axes[static_cast<std::size_t>(rank)];
+  };
+  for (const std::vector<std::int32_t>& copy : order.placement) {
+    for (std::size_t stage = 0; stage < copy.size(); ++stage) {
+      insert_sorted(axis(copy[stage]).stages, StageId(stage));
+      if (stage + 1 == copy.size()) {
+        continue;
+      }
+      if (copy[stage] == copy[stage + 1]) {
+        insert_sorted(axis(copy[stage]).handed_over, StageId(stage));
+      } else {
+        insert_sorted(axis(copy[stage]).peers, copy[stage + 1]);
+        insert_sorted(axis(copy[stage + 1]).peers, copy[stage]);
       }
     }
   }

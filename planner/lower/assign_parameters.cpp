@@ -7,7 +7,11 @@ namespace {
 
 void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId own) {
   const WeightId root = tie_root(*context.model, own);
-  if (draft.weight_index.contains(root)) {
+  if (const auto found = draft.weight_index.find(root); found != draft.weight_index.end()) {
+    std::vector<StageId>& stages = draft.weights[found->second].stages;
+    if (stages.back() != stage) {
+      stages.push_back(stage);
+    }
     return;
   }
   const Layer& layer = context.layer(own.layer);
@@ -15,12 +19,16 @@ void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId 
   HeldWeight held;
   held.id = root;
   held.layer = own.layer;
-  held.stage = stage;
+  held.stages = {stage};
   held.name = layer.name + "." + weight.name;
   held.shard = shard(context.tensor, weight);
-  held.shared_with_other_stage = context.tie && context.tie->root == root;
-  held.copies = context.data.degree * (held.shard.axis ? 1.0 : context.tensor.degree) *
-                (held.shared_with_other_stage ? context.tie->copies : 1.0);
+  held.copies = context.data.degree * (held.shard.axis ? 1.0 : context.tensor.degree);
+  if (const auto shared = context.shared->of_weight.find(root);
+      shared != context.shared->of_weight.end()) {
+    held.sharing = shared->second;
+    held.copies *=
+        static_cast<double>(context.shared->sharings[shared->second].pipeline_ranks.size());
+  }
   held.weight = draft.add_tensor({.name = held.name,
                                   .dtype = storage_type(context.plan->precision.compute),
                                   .shape = held.shard.shape,

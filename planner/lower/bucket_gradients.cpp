@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,32 +21,35 @@ std::int64_t elements_of(const HeldWeight& held) {
 /// Indices into RankDraft::weights by bucket.
 using Buckets = std::vector<std::vector<std::size_t>>;
 
+/// Weights of a stage that are reduced alike, in reverse order of use.
+using Alike = std::map<std::optional<std::size_t>, std::vector<std::size_t>>;
+
+Alike sort_by_sharing(const RankDraft& draft, StageId stage) {
+  Alike alike;  // what nobody shares comes first
+  for (std::size_t i = draft.weights.size(); i-- > 0;) {
+    if (draft.weights[i].stages.front() == stage) {
+      alike[draft.weights[i].sharing].push_back(i);
+    }
+  }
+  return alike;
+}
+
 Buckets divide_into_buckets(const RankContext& context, const RankDraft& draft, StageId stage) {
   const std::int64_t element = size_of(storage_type(context.plan->precision.gradient)).count();
   Buckets buckets;
-  std::vector<std::size_t> tied;
-  std::int64_t filled = 0;
-  for (std::size_t i = draft.weights.size(); i-- > 0;) {
-    const HeldWeight& held = draft.weights[i];
-    if (held.stage != stage) {
-      continue;
+  for (const auto& [sharing, weights] : sort_by_sharing(draft, stage)) {
+    std::int64_t filled = 0;
+    for (const std::size_t i : weights) {
+      const std::int64_t size = elements_of(draft.weights[i]) * element;
+      const bool full =
+          context.plan->bucket_size && filled + size > context.plan->bucket_size->count();
+      if (filled == 0 || full) {
+        buckets.emplace_back();
+        filled = 0;
+      }
+      buckets.back().push_back(i);
+      filled += size;
     }
-    if (held.shared_with_other_stage) {
-      tied.push_back(i);
-      continue;
-    }
-    const std::int64_t size = elements_of(held) * element;
-    const bool full =
-        context.plan->bucket_size && filled + size > context.plan->bucket_size->count();
-    if (buckets.empty() || full) {
-      buckets.emplace_back();
-      filled = 0;
-    }
-    buckets.back().push_back(i);
-    filled += size;
-  }
-  if (!tied.empty()) {
-    buckets.push_back(std::move(tied));
   }
   return buckets;
 }
@@ -77,6 +82,7 @@ void add_bucket(const RankContext& context,
 
   GradientBucket bucket;
   bucket.stage = stage;
+  BucketUse use{.stages = {}, .sharing = draft.weights[weights.front()].sharing};
   bucket.storage = draft.add_tensor({.name = fmt::format("gradients.{}", id.value()),
                                      .dtype = type,
                                      .shape = {elements},
@@ -95,15 +101,19 @@ void add_bucket(const RankContext& context,
                           .scope = TensorScope::kPersistent,
                           .view = TensorSpec::View{.base = bucket.storage, .offset = offset}});
     offset += elements_of(held);
-    if (held.shared_with_other_stage) {
-      bucket.reduce.push_back(
-          all_reduce(context.tie->group, held.gradient, elements_of(held), type));
-    }
+    use.stages.insert(use.stages.end(), held.stages.begin(), held.stages.end());
+  }
+  std::sort(use.stages.begin(), use.stages.end());
+  use.stages.erase(std::unique(use.stages.begin(), use.stages.end()), use.stages.end());
+  if (use.sharing) {
+    bucket.reduce.push_back(
+        all_reduce(*context.sharing_groups[*use.sharing], bucket.storage, elements, type));
   }
   if (context.data.group) {
     bucket.reduce.push_back(all_reduce(*context.data.group, bucket.storage, elements, type));
   }
   draft.program.buckets.push_back(std::move(bucket));
+  draft.bucket_uses.push_back(std::move(use));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "planner/lower/check_order.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <optional>
-#include <string_view>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,18 +12,15 @@
 namespace stagewright {
 namespace {
 
-std::optional<std::string_view> obstacle(const Plan& plan, const PipelineOrder& order) {
-  const Result<ScheduleGenerator> generator = find_schedule(plan.schedule);
-  if (generator && generator->asynchronous) {
-    return "changes weights while micro-batches are under way";
-  }
-  if (order.placement.size() > 1) {
-    return "holds two copies of the weights";
-  }
-  if (std::any_of(order.pairs.begin(), order.pairs.end(), [](const auto& pairs) {
-        return !pairs.empty();
-      })) {
-    return "runs a forward and a backward together";
+/// A stage of which some rank holds two copies.
+std::optional<std::size_t> doubled_stage(const PipelineOrder& order) {
+  for (std::size_t stage = 0; stage < static_cast<std::size_t>(order.stages); ++stage) {
+    std::set<std::int32_t> ranks;
+    for (const std::vector<std::int32_t>& copy : order.placement) {
+      if (!ranks.insert(copy[stage]).second) {
+        return stage;
+      }
+    }
   }
   return std::nullopt;
 }
@@ -30,14 +28,23 @@ std::optional<std::string_view> obstacle(const Plan& plan, const PipelineOrder& 
 }  // namespace
 
 Result<void> check_order(const Plan& plan, const PipelineOrder& order) {
-  if (const auto reason = obstacle(plan, order)) {
+  if (const Result<ScheduleGenerator> generator = find_schedule(plan.schedule);
+      generator && generator->asynchronous) {
     return fail(
         ErrorCode::kUnsupported,
-        fmt::format("schedule '{}' {}, which cannot be lowered to a program yet; it can be "
-                    "listed, emitted and checked; '1f1b', 'interleaved-1f1b' or 'zb-h1' can be "
-                    "lowered",
+        fmt::format("schedule '{}' changes weights while micro-batches are under way, which cannot "
+                    "be lowered to a program yet; it can be listed, emitted and checked; '1f1b', "
+                    "'interleaved-1f1b' or 'zb-h1' can be lowered",
+                    plan.schedule),
+        "plan:/schedule");
+  }
+  if (const auto stage = doubled_stage(order)) {
+    return fail(
+        ErrorCode::kInfeasible,
+        fmt::format("schedule '{}' puts two copies of stage {} on one rank; each copy needs "
+                    "a rank of its own",
                     plan.schedule,
-                    *reason),
+                    *stage),
         "plan:/schedule");
   }
   return {};

@@ -7,8 +7,8 @@
 namespace stagewright {
 
 /// Pass: whether the passes after it can lower the order.  Runs right after the order is generated.
-/// kUnsupported, naming the schedule and what of it cannot be lowered: two copies of the weights,
-/// overlapped pairs, weights that change while micro-batches are under way.
+/// kUnsupported, naming the schedule, where weights change while micro-batches are under way;
+/// kInfeasible where one rank would hold two copies of a stage.
 [[nodiscard]] Result<void> check_order(const Plan& plan, const PipelineOrder& order);
 
 }  // namespace stagewright

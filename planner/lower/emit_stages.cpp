@@ -57,7 +57,7 @@ std::optional<TensorId> make_input(const RankContext& context, RankDraft& draft,
   if (is_first(stage)) {
     return std::nullopt;
   }
-  if (context.pipeline.holds(before(stage))) {
+  if (context.pipeline.hands_over(before(stage))) {
     return draft.program.stage(before(stage)).output;
   }
   const Layer& first = context.layer(LayerId(context.stage(stage).first_layer));
@@ -68,7 +68,7 @@ std::optional<TensorId> make_input(const RankContext& context, RankDraft& draft,
 
 /// The gradient of the stage's output: received, or the other stage's own input gradient.
 TensorId make_output_gradient(const RankContext& context, RankDraft& draft, StageId stage) {
-  if (context.pipeline.holds(after(stage))) {
+  if (context.pipeline.hands_over(stage)) {
     return *draft.program.stage(after(stage)).input_gradient;
   }
   const StagePlan& plan = context.stage(stage);
@@ -100,7 +100,7 @@ StageDraft write_forward(const RankContext& context, RankDraft& draft, StageProg
   if (!is_last(context, program.stage)) {
     SW_CHECK(tensor.has_value(), "an output of a stage's last layer");
     program.output = tensor;
-    if (!context.pipeline.holds(after(program.stage))) {
+    if (!context.pipeline.hands_over(program.stage)) {
       mark_as_sent(draft, *tensor);
     }
   }
@@ -148,7 +148,7 @@ void write_backward(const RankContext& context,
   }
   if (!is_first(program.stage)) {
     program.input_gradient = gradient;
-    if (!context.pipeline.holds(before(program.stage))) {
+    if (!context.pipeline.hands_over(before(program.stage))) {
       mark_as_sent(draft, *gradient);
     }
   }

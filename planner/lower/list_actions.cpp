@@ -1,7 +1,6 @@
 #include "planner/lower/list_actions.h"
 
 #include <algorithm>
-#include <map>
 
 namespace stagewright {
 namespace {
@@ -61,27 +60,11 @@ bool loads_before(const RankProgram& program, const Action& action) {
   return stage.tokens.has_value() || stage.targets.has_value();
 }
 
-/// Last action of each stage that adds to its weight gradients.
-std::map<StageId, std::size_t> last_backwards(const std::vector<Action>& compute) {
-  std::map<StageId, std::size_t> last;
-  for (std::size_t i = 0; i < compute.size(); ++i) {
-    if (compute[i].kind == ActionKind::kBackward ||
-        compute[i].kind == ActionKind::kBackwardWeight) {
-      last[compute[i].stage] = i;
-    }
-  }
-  return last;
-}
-
-void append_reductions(const RankProgram& program, StageId stage, std::vector<Action>& actions) {
-  for (std::size_t bucket = 0; bucket < program.buckets.size(); ++bucket) {
-    if (program.buckets[bucket].stage == stage && !program.buckets[bucket].reduce.empty()) {
-      Action reduce;
-      reduce.kind = ActionKind::kReduceGradients;
-      reduce.bucket = BucketId(bucket);
-      actions.push_back(reduce);
-    }
-  }
+Action reduction_of(BucketId bucket) {
+  Action reduce;
+  reduce.kind = ActionKind::kReduceGradients;
+  reduce.bucket = bucket;
+  return reduce;
 }
 
 }  // namespace
@@ -89,22 +72,21 @@ void append_reductions(const RankProgram& program, StageId stage, std::vector<Ac
 std::vector<Action> list_actions(const RankProgram& program,
                                  const PipelineAxis& axis,
                                  const std::vector<Action>& compute,
-                                 const std::vector<Transfer>& transfers) {
+                                 const std::vector<Transfer>& transfers,
+                                 const std::vector<BucketReduction>& reductions) {
   const std::vector<PlacedTransfer> placed = place_transfers(axis, transfers);
-  const std::map<StageId, std::size_t> last = last_backwards(compute);
   std::vector<Action> actions;
-  actions.reserve(2 * compute.size() + placed.size() + program.buckets.size() + 1);
+  actions.reserve(2 * compute.size() + placed.size() + reductions.size() + 1);
   auto next = placed.begin();
+  auto next_reduction = reductions.begin();
   for (std::size_t slot = 0; slot <= compute.size(); ++slot) {
     for (; next != placed.end() && static_cast<std::size_t>(next->slot) <= slot; ++next) {
       actions.push_back(next->action);
     }
-    if (slot > 0) {
-      const StageId finished = compute[slot - 1].stage;
-      if (const auto found = last.find(finished);
-          found != last.end() && found->second + 1 == slot) {
-        append_reductions(program, finished, actions);
-      }
+    for (; next_reduction != reductions.end() &&
+           static_cast<std::size_t>(next_reduction->slot) <= slot;
+         ++next_reduction) {
+      actions.push_back(reduction_of(next_reduction->bucket));
     }
     if (slot == compute.size()) {
       break;

@@ -11,11 +11,12 @@
 #include "planner/lower/emit_optimizer_step.h"
 #include "planner/lower/emit_stages.h"
 #include "planner/lower/list_actions.h"
+#include "planner/lower/order_reductions.h"
 #include "planner/lower/order_transfers.h"
 #include "planner/lower/rank_draft.h"
 #include "planner/lower/rank_grid.h"
 #include "planner/lower/rank_groups.h"
-#include "planner/lower/tied_weights.h"
+#include "planner/lower/shared_weights.h"
 #include "planner/schedules/pipeline_order.h"
 
 namespace stagewright {
@@ -38,26 +39,20 @@ bool needs_attention_workspace(const Cluster& cluster,
 /// What is the same for all ranks of one pipeline rank; model, plan and devices apart.
 RankContext make_context(const RankGrid& grid,
                          const GroupSlots& slots,
-                         const std::optional<TiedWeight>& tied,
+                         const SharedWeights& shared,
                          PipelineAxis axis) {
   RankContext context;
   context.tensor = {.degree = grid.size.tensor, .group = slots.tensor};
   context.data = {.degree = grid.size.data, .group = slots.data};
   context.world = slots.world;
-  if (tied &&
-      std::binary_search(tied->pipeline_ranks.begin(), tied->pipeline_ranks.end(), axis.rank)) {
-    context.tie = {.root = tied->root,
-                   .copies = static_cast<std::int32_t>(tied->pipeline_ranks.size()),
-                   .group = *slots.tie};
-  }
+  context.shared = &shared;
+  context.sharing_groups = slots.sharing[static_cast<std::size_t>(axis.rank)];
   context.pipeline = std::move(axis);
   return context;
 }
 
-/// The passes over one pipeline rank, in order.
-RankProgram lower_rank(const RankContext& context,
-                       const std::vector<Action>& compute,
-                       const std::vector<Transfer>& transfers) {
+/// The passes over one pipeline rank, in order: all of its program but the list of actions.
+RankDraft draft_rank(const RankContext& context) {
   RankDraft draft;
   assign_weights(context, draft);
   bucket_gradients(context, draft);
@@ -65,8 +60,7 @@ RankProgram lower_rank(const RankContext& context,
   make_totals(draft);
   emit_stages(context, draft);
   emit_optimizer_step(context, draft);
-  draft.program.actions = list_actions(draft.program, context.pipeline, compute, transfers);
-  return std::move(draft.program);
+  return draft;
 }
 
 /// Binds every rank to the program of its pipeline rank.
@@ -122,22 +116,28 @@ Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Pl
   if (!grid) {
     return tl::unexpected(grid.error());
   }
-  const std::optional<TiedWeight> tied = find_tied_weight(model, plan, *order);
-  RankGroups groups =
-      build_groups(*grid, tied ? tied->pipeline_ranks : std::vector<std::int32_t>());
+  const SharedWeights shared = find_shared_weights(model, plan, *order);
+  RankGroups groups = build_groups(*grid, shared.sharings);
   const Result<std::vector<Transfer>> transfers = order_transfers(*order);
   if (!transfers) {
     return tl::unexpected(transfers.error());
   }
   const std::vector<PipelineAxis> axes = pipeline_axes(*order);
 
-  Schedule schedule = describe(model, plan);
+  std::vector<RankDraft> drafts;
   for (std::size_t p = 0; p < axes.size(); ++p) {
-    RankContext context = make_context(*grid, groups.slots, tied, axes[p]);
+    RankContext context = make_context(*grid, groups.slots, shared, axes[p]);
     context.model = &model;
     context.plan = &plan;
     context.blockwise_attention = needs_attention_workspace(cluster, *grid, axes[p].rank);
-    schedule.programs.push_back(lower_rank(context, order->ranks[p], *transfers));
+    drafts.push_back(draft_rank(context));
+  }
+  const auto reductions = order_reductions(*order, drafts);
+
+  Schedule schedule = describe(model, plan);
+  for (std::size_t p = 0; p < axes.size(); ++p) {
+    RankProgram& program = schedule.programs.emplace_back(std::move(drafts[p].program));
+    program.actions = list_actions(program, axes[p], order->ranks[p], *transfers, reductions[p]);
   }
   schedule.groups = std::move(groups.groups);
   schedule.ranks = bind_ranks(*grid, std::move(groups), axes);

@@ -160,9 +160,9 @@ Result<std::vector<Transfer>> order_transfers(const PipelineOrder& order) {
   const auto add = [&](bool gradient, std::int32_t from, std::int32_t to, std::int32_t m) {
     const StageId source(from);
     const StageId target(to);
-    const std::int32_t sender = pipeline_rank_of(order, source);
-    const std::int32_t receiver = pipeline_rank_of(order, target);
     const MicroBatchId batch(m);
+    const std::int32_t sender = pipeline_rank_of(order, source, batch);
+    const std::int32_t receiver = pipeline_rank_of(order, target, batch);
     const auto& made = gradient ? replay.gradient(source, batch) : replay.forward(source, batch);
     const auto& used = gradient ? replay.gradient(target, batch) : replay.forward(target, batch);
     if (sender != receiver && made && used) {

@@ -14,21 +14,13 @@
 #include "planner/axes/data.h"
 #include "planner/axes/pipeline.h"
 #include "planner/axes/tensor.h"
-#include "planner/lower/tied_weights.h"
+#include "planner/lower/shared_weights.h"
 
 namespace stagewright {
 
 /// Streams of every lowered schedule, by name in Schedule::streams.
 inline constexpr StreamId kTensorStream{1};  ///< collectives of tensor groups
 inline constexpr StreamId kDataStream{2};    ///< gradients and totals
-
-/// A weight of which several pipeline ranks hold a copy.
-struct TieAxis {
-  WeightId root;
-  std::int32_t copies = 1;  ///< pipeline ranks that hold one
-  GroupSlot group;
-  friend bool operator==(const TieAxis&, const TieAxis&) = default;
-};
 
 /// What the passes over one pipeline rank read.
 struct RankContext {
@@ -38,7 +30,8 @@ struct RankContext {
   DataAxis data;
   PipelineAxis pipeline;
   GroupSlot world;
-  std::optional<TieAxis> tie;        ///< present where this rank shares the tied weight
+  const SharedWeights* shared = nullptr;
+  std::vector<std::optional<GroupSlot>> sharing_groups;  ///< by sharing that this rank is in
   bool blockwise_attention = false;  ///< its devices need a workspace for attention
 
   [[nodiscard]] const Layer& layer(LayerId id) const { return model->layers[id.index()]; }
@@ -51,17 +44,24 @@ struct RankContext {
 
 /// A weight that the rank holds, with the place of its gradient.
 struct HeldWeight {
-  WeightId id;    ///< of the root, if tied
-  LayerId layer;  ///< that uses it here
-  StageId stage;
-  std::string name;  ///< of its tensor: "block.3.qkv.weight"
+  WeightId id;                  ///< of the root, if tied
+  LayerId layer;                ///< that uses it here first
+  std::vector<StageId> stages;  ///< that use it here, ascending; the first one's bucket has it
+  std::string name;             ///< of its tensor: "block.3.qkv.weight"
   WeightShard shard;
   TensorId weight;
   TensorId gradient;
   BucketId bucket;
   double copies = 1;
-  bool shared_with_other_stage = false;  ///< its gradient is summed over the "tie" group first
+  std::optional<std::size_t> sharing;  ///< over whose group its gradient is summed first
   friend bool operator==(const HeldWeight&, const HeldWeight&) = default;
+};
+
+/// What completes a bucket, beside its collectives.
+struct BucketUse {
+  std::vector<StageId> stages;         ///< whose backwards add to it, ascending
+  std::optional<std::size_t> sharing;  ///< of all its weights
+  friend bool operator==(const BucketUse&, const BucketUse&) = default;
 };
 
 /// A rank's program while passes add to it.
@@ -69,6 +69,7 @@ struct RankDraft {
   RankProgram program;
   std::vector<HeldWeight> weights;  ///< by stage, layer, weight; of equal ones only the first
   std::map<WeightId, std::size_t> weight_index;  ///< into weights
+  std::vector<BucketUse> bucket_uses;            ///< by bucket
   TensorId loss;                                 ///< view of the program's totals
 
   TensorId add_tensor(TensorSpec spec);

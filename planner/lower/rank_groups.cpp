@@ -51,25 +51,22 @@ void add_data_groups(RankGroups& table, const RankGrid& grid) {
   }
 }
 
-void add_tie_groups(RankGroups& table,
-                    const RankGrid& grid,
-                    const std::vector<std::int32_t>& pipeline_ranks) {
+void add_sharing_groups(RankGroups& table, const RankGrid& grid, const WeightSharing& sharing) {
   for (std::int32_t d = 0; d < grid.size.data; ++d) {
     for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
       std::vector<RankId> members;
-      members.reserve(pipeline_ranks.size());
-      for (const std::int32_t p : pipeline_ranks) {
+      members.reserve(sharing.pipeline_ranks.size());
+      for (const std::int32_t p : sharing.pipeline_ranks) {
         members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
       }
-      add_group(table, "tie", std::move(members));
+      add_group(table, sharing.kind, std::move(members));
     }
   }
 }
 
 }  // namespace
 
-RankGroups build_groups(const RankGrid& grid,
-                        const std::vector<std::int32_t>& tied_pipeline_ranks) {
+RankGroups build_groups(const RankGrid& grid, const std::vector<WeightSharing>& sharings) {
   RankGroups table;
   table.of_rank.resize(static_cast<std::size_t>(grid.ranks()));
   table.position_of.resize(static_cast<std::size_t>(grid.ranks()));
@@ -83,9 +80,15 @@ RankGroups build_groups(const RankGrid& grid,
     table.slots.data = GroupSlot(slots++);
     add_data_groups(table, grid);
   }
-  if (!tied_pipeline_ranks.empty()) {
-    table.slots.tie = GroupSlot(slots);
-    add_tie_groups(table, grid, tied_pipeline_ranks);
+  const auto ranks = static_cast<std::size_t>(grid.size.pipeline);
+  table.slots.sharing.assign(ranks, std::vector<std::optional<GroupSlot>>(sharings.size()));
+  std::vector<std::int32_t> next(ranks, slots);
+  for (std::size_t i = 0; i < sharings.size(); ++i) {
+    for (const std::int32_t p : sharings[i].pipeline_ranks) {
+      const auto rank = static_cast<std::size_t>(p);
+      table.slots.sharing[rank][i] = GroupSlot(next[rank]++);
+    }
+    add_sharing_groups(table, grid, sharings[i]);
   }
   return table;
 }

@@ -7,15 +7,17 @@
 #include "core/base/ids.h"
 #include "core/schedule/schedule.h"
 #include "planner/lower/rank_grid.h"
+#include "planner/lower/shared_weights.h"
 
 namespace stagewright {
 
-/// Which slot of RankBinding::groups is which group: the same in every program.
+/// Which slot of RankBinding::groups is which group.
 struct GroupSlots {
   GroupSlot world{0};
   std::optional<GroupSlot> tensor;
   std::optional<GroupSlot> data;
-  std::optional<GroupSlot> tie;  ///< only of ranks that hold a copy of the tied weight
+  /// By pipeline rank and sharing: present where the rank takes part.
+  std::vector<std::vector<std::optional<GroupSlot>>> sharing;
   friend bool operator==(const GroupSlots&, const GroupSlots&) = default;
 };
 
@@ -28,10 +30,10 @@ struct RankGroups {
 };
 
 /// Pass: the "world", and for degrees above one "tensor" groups (ranks of one stage and replica),
-/// "data" groups (same stage and tensor index), and "tie" groups over the given pipeline ranks
-/// (same replica and tensor index).  Members ascend along the axis; groups come in this order,
-/// which is the order in which communicators are made.
+/// "data" groups (same stage and tensor index), and for each sharing of weights groups over its
+/// pipeline ranks (same replica and tensor index).  Members ascend along the axis; groups come in
+/// this order, which is the order in which communicators are made.
 [[nodiscard]] RankGroups build_groups(const RankGrid& grid,
-                                      const std::vector<std::int32_t>& tied_pipeline_ranks);
+                                      const std::vector<WeightSharing>& sharings);
 
 }  // namespace stagewright

@@ -29,6 +29,12 @@ const std::vector<Layout>& equal_layouts() {
       {.name = "pp2_interleaved", .pp = 2, .virtual_stages = 2, .schedule = "interleaved-1f1b"},
       {.name = "pp2_zb_h1", .pp = 2, .schedule = "zb-h1"},
       {.name = "pp2_zb_v", .pp = 2, .virtual_stages = 2, .schedule = "zb-v"},
+      {.name = "pp4_dualpipe_v", .pp = 4, .virtual_stages = 2, .schedule = "dualpipe-v"},
+      {.name = "pp2_dualpipe", .pp = 2, .schedule = "dualpipe"},
+      {.name = "pp4_dualpipe", .pp = 4, .schedule = "dualpipe"},
+      {.name = "pp4_chimera", .pp = 4, .schedule = "chimera"},
+      {.name = "dp2_pp2_chimera", .dp = 2, .pp = 2, .schedule = "chimera"},
+      {.name = "tp2_pp2_dualpipe", .tp = 2, .pp = 2, .schedule = "dualpipe"},
   };
   return kLayouts;
 }
@@ -124,13 +130,12 @@ TokenData learnable_tokens() {
 }
 
 Result<RunReport> train(const Schedule& schedule, std::int32_t steps) {
-  constexpr std::uint64_t kSeed = 42;
   const TokenData data = learnable_tokens();
-  const SampledBatches batches(data, schedule, kSeed);
+  const SampledBatches batches(data, schedule, kTrainingSeed);
   const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
   RunOptions options;
   options.steps = steps;
-  options.seed = kSeed;
+  options.seed = kTrainingSeed;
   return run(schedule_of_rank, batches, options);
 }
 

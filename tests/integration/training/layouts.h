@@ -42,6 +42,7 @@ enum class Style : std::uint8_t {
 
 inline constexpr std::int32_t kGlobalBatch = 8;  ///< sequences
 inline constexpr std::int32_t kSequence = 16;    ///< tokens
+inline constexpr std::uint64_t kTrainingSeed = 42;
 
 /// SGD without momentum, or AdamW, both with clipping.
 [[nodiscard]] OptimizerSpec sgd();

@@ -33,6 +33,22 @@ TEST(PipelineAxis, TheTurnOfAVIsLocal) {
   EXPECT_EQ(axes[1].stages, (std::vector<StageId>{StageId(1), StageId(2)}));
   EXPECT_EQ(axes[1].peers, (std::vector<std::int32_t>{0}));
   EXPECT_EQ(axes[0].peers, (std::vector<std::int32_t>{1}));
+  EXPECT_TRUE(axes[1].hands_over(StageId(1)));
+  EXPECT_FALSE(axes[0].hands_over(StageId(0)));
+}
+
+// Stages 1 and 2 lie on rank 1, but belong to different copies: both talk to rank 2.
+TEST(PipelineAxis, TwoCopiesMeetOnEachRankWithoutHandingOver) {
+  PipelineOrder order = order_with({0, 1, 2, 3}, 4);
+  order.placement.push_back({3, 2, 1, 0});
+  order.micro_batches = 2;
+  order.copy_of = {0, 1};
+  const auto axes = pipeline_axes(order);
+  EXPECT_EQ(axes[1],
+            (PipelineAxis{.rank = 1, .stages = {StageId(1), StageId(2)}, .peers = {0, 2}}));
+  EXPECT_EQ(axes[0].peers, (std::vector<std::int32_t>{1}));
+  EXPECT_EQ(pipeline_rank_of(order, StageId(1), MicroBatchId(0)), 1);
+  EXPECT_EQ(pipeline_rank_of(order, StageId(1), MicroBatchId(1)), 2);
 }
 
 }  // namespace

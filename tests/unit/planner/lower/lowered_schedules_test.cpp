@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,9 +15,7 @@ namespace stagewright {
 namespace {
 
 bool is_lowered(const ScheduleGenerator& generator) {
-  constexpr std::array<std::string_view, 3> kRefused{"chimera", "dualpipe", "dualpipe-v"};
-  return !generator.asynchronous &&
-         std::find(kRefused.begin(), kRefused.end(), generator.name) == kRefused.end();
+  return !generator.asynchronous;
 }
 
 /// Stages of different lengths: the first takes all layers that the others, with one each, leave.

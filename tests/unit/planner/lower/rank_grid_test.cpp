@@ -64,7 +64,7 @@ std::vector<std::string> groups_as_text(const RankGroups& groups) {
 
 TEST(RankGroups, OneGroupPerAxisAndPlace) {
   const RankGrid grid = place(plan_of(tiny_gpt(2), {.dp = 2, .tp = 2, .pp = 2}, 2)).value();
-  const RankGroups groups = build_groups(grid, {0, 1});
+  const RankGroups groups = build_groups(grid, {{.kind = "tie", .pipeline_ranks = {0, 1}}});
   EXPECT_EQ(groups_as_text(groups),
             (std::vector<std::string>{"world 0 1 2 3 4 5 6 7",
                                       "tensor 0 1",
@@ -83,10 +83,24 @@ TEST(RankGroups, OneGroupPerAxisAndPlace) {
             (GroupSlots{.world = GroupSlot(0),
                         .tensor = GroupSlot(1),
                         .data = GroupSlot(2),
-                        .tie = GroupSlot(3)}));
+                        .sharing = {{GroupSlot(3)}, {GroupSlot(3)}}}));
   EXPECT_EQ(groups.of_rank[6],
             (std::vector<GroupId>{GroupId(0), GroupId(4), GroupId(7), GroupId(11)}));
   EXPECT_EQ(groups.position_of[6], (std::vector<std::int32_t>{6, 0, 1, 1}));
+}
+
+TEST(RankGroups, ARankHasSlotsForTheSharingsItIsIn) {
+  const RankGrid grid = place(plan_of(tiny_gpt(2), {.pp = 4}, 2)).value();
+  const RankGroups groups = build_groups(grid,
+                                         {{.kind = "copies", .pipeline_ranks = {0, 3}},
+                                          {.kind = "copies", .pipeline_ranks = {1, 2}},
+                                          {.kind = "tie", .pipeline_ranks = {2, 3}}});
+  EXPECT_EQ(groups.slots.sharing,
+            (std::vector<std::vector<std::optional<GroupSlot>>>{
+                {GroupSlot(1), std::nullopt, std::nullopt},
+                {std::nullopt, GroupSlot(1), std::nullopt},
+                {std::nullopt, GroupSlot(1), GroupSlot(2)},
+                {GroupSlot(1), std::nullopt, GroupSlot(2)}}));
 }
 
 TEST(RankGroups, ASingleRankHasOnlyTheWorld) {
