@@ -23,7 +23,18 @@ namespace {
 
 using List = std::vector<ExecutedOperation>;
 
-/// What the simulator priced on a rank: by stream, each in the order of its start times.
+/// Messages of one kind to or from different peers have a stream in common, but no order.
+[[nodiscard]] std::tuple<StreamId, RankId> queue_of(const ExecutedOperation& operation) {
+  const bool is_message = is_send(operation.action) || is_receive(operation.action);
+  return {operation.stream, is_message ? operation.group.front() : RankId(0)};
+}
+
+[[nodiscard]] List by_queue(List operations) {
+  std::ranges::stable_sort(operations, {}, queue_of);
+  return operations;
+}
+
+/// What the simulator priced on a rank: by queue, each in the order of its start times.
 [[nodiscard]] List priced(const Schedule& schedule, const Trace& trace, RankId rank) {
   const RankBinding& binding = schedule.ranks[rank.index()];
   const RankProgram& program = schedule.programs[binding.program.index()];
@@ -36,8 +47,7 @@ using List = std::vector<ExecutedOperation>;
     const bool has_operations = !operations_of(program, action).ops.empty();
     return event.op_index.has_value() == has_operations;
   });
-  std::ranges::stable_sort(
-      events, {}, [](const TraceEvent& event) { return std::tuple(event.stream, event.start); });
+  std::ranges::stable_sort(events, {}, &TraceEvent::start);
   List list;
   for (const TraceEvent& event : events) {
     const Action& action = program.actions[static_cast<std::size_t>(event.action_index)];
@@ -60,12 +70,7 @@ using List = std::vector<ExecutedOperation>;
     }
     list.push_back(std::move(entry));
   }
-  return list;
-}
-
-[[nodiscard]] List by_stream(List executed) {
-  std::ranges::stable_sort(executed, {}, &ExecutedOperation::stream);
-  return executed;
+  return by_queue(std::move(list));
 }
 
 class OneList : public testing::TestWithParam<Layout> {};
@@ -82,7 +87,7 @@ TEST_P(OneList, ExecutedOperationsAreThePricedOnes) {
     const auto report = train(schedule, 2);
     ASSERT_TRUE(report) << report.error().to_string();
     for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-      EXPECT_EQ(by_stream(report->executed[rank]), priced(schedule, predicted->trace, RankId(rank)))
+      EXPECT_EQ(by_queue(report->executed[rank]), priced(schedule, predicted->trace, RankId(rank)))
           << "rank " << rank;
     }
   }
