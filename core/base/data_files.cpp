@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> kFolders = {
-    "clusters", "frameworks", "hardware", "measured", "models"};
+constexpr std::array<std::string_view, 6> kFolders = {
+    "calibration", "clusters", "frameworks", "hardware", "measured", "models"};
 
 /// The paths of the JSON files in `folder` and below it.
 Result<std::vector<fs::path>> json_files(const fs::path& folder) {

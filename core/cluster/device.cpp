@@ -77,6 +77,7 @@ DeviceType read_device(JsonReader& reader) {
   device.name = reader.text("name");
   device.aliases = reader.texts("aliases");
   device.description = reader.text_or("description", "");
+  device.architecture = reader.text_or("architecture", "");
   device.memory = reader.bytes("memory");
   require_positive(reader, "memory", device.memory > Bytes(0));
   device.memory_bandwidth = reader.bandwidth("memory_bandwidth");
@@ -112,6 +113,9 @@ nlohmann::ordered_json to_json(const DeviceType& device) {
   }
   if (!device.description.empty()) {
     json["description"] = device.description;
+  }
+  if (!device.architecture.empty()) {
+    json["architecture"] = device.architecture;
   }
   json["memory"] = to_exact_string(device.memory);
   json["memory_bandwidth"] = to_exact_string(device.memory_bandwidth);

@@ -20,6 +20,8 @@ struct LinkSpec {
   Duration latency{};                 ///< of one small message
   double efficiency = 1.0;            ///< reachable share of `bandwidth` for large messages
   std::int32_t devices_per_port = 1;  ///< devices that share one port (NIC) of this bandwidth
+  /// Bytes of a message that a collective of eight moves at half rate before its pipeline is full.
+  Bytes ramp{};
   friend bool operator==(const LinkSpec&, const LinkSpec&) = default;
 };
 
@@ -28,7 +30,8 @@ struct DeviceType {
   std::string name;                  ///< canonical: "h100-80gb-sxm"
   std::vector<std::string> aliases;  ///< "h100-sxm", "h100"
   std::string description;
-  Bytes memory{};  ///< usable by programs as the driver reports it
+  std::string architecture;  ///< whose calibrated shares apply: "hopper"; may be empty
+  Bytes memory{};            ///< usable by programs as the driver reports it
   BytesPerSecond memory_bandwidth;
   std::map<DType, FlopsPerSecond> peak;  ///< dense matrix rate
   std::map<OpClass, double> efficiency;  ///< reachable share of the bound, large operations

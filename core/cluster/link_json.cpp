@@ -29,6 +29,9 @@ LinkSpec read_link(JsonReader& reader) {
     link.efficiency = read_share(reader, "efficiency");
   }
   link.devices_per_port = reader.count_or("devices_per_port", 1);
+  if (reader.has("ramp")) {
+    link.ramp = reader.bytes("ramp");
+  }
   return link;
 }
 
@@ -39,6 +42,9 @@ nlohmann::ordered_json to_json(const LinkSpec& link) {
                                  {"efficiency", link.efficiency}};
   if (link.devices_per_port != 1) {
     json["devices_per_port"] = link.devices_per_port;
+  }
+  if (link.ramp != Bytes{}) {
+    json["ramp"] = to_exact_string(link.ramp);
   }
   return json;
 }

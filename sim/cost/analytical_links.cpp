@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "core/base/check.h"
@@ -37,6 +38,17 @@ Duration tree_latency(const GroupGeometry& group) {
       static_cast<std::int32_t>(std::bit_width(static_cast<std::uint32_t>(group.nodes - 1)));
   return group.intra_node.latency * (group.members_per_node - 1) +
          group.inter_node.latency * levels;
+}
+
+/// Bytes that a collective inside a node moves on top while its pipeline fills: up to the link's
+/// ramp, stated for eight members, the rate is half.
+double ramp_bytes(Bytes size, const GroupGeometry& group) {
+  if (group.intra_node.ramp == Bytes{} || group.members_per_node < 2) {
+    return 0;
+  }
+  const double ramp = static_cast<double>(group.intra_node.ramp.count()) *
+                      std::log2(static_cast<double>(group.members_per_node)) / 3.0;
+  return std::min(static_cast<double>(size.count()), ramp);
 }
 
 Duration all_to_all_time(Bytes size, const GroupGeometry& group) {
@@ -80,7 +92,8 @@ Duration collective_time(OpKind kind, Bytes size, const GroupGeometry& group) {
     return all_to_all_time(size, group);
   }
   const double others = static_cast<double>(group.members - 1) / group.members;
-  const double seconds = static_cast<double>(size.count()) / ring_rate(group);
+  const double seconds =
+      (static_cast<double>(size.count()) + ramp_bytes(size, group)) / ring_rate(group);
   if (kind == OpKind::kAllReduce) {
     return 2 * std::min(ring_latency(group), tree_latency(group)) +
            from_seconds(2 * others * seconds);

@@ -92,7 +92,7 @@ TEST_F(DataFilesTest, AMissingFolderIsNamed) {
 TEST_F(DataFilesTest, AFolderWithoutDataSaysWhatItShouldHold) {
   EXPECT_EQ(DataFiles::with_overrides(folder_.path()).error(),
             (Error{ErrorCode::kInvalidInput,
-                   "holds no data files; it needs at least one of the folders clusters, "
+                   "holds no data files; it needs at least one of the folders calibration, clusters, "
                    "frameworks, hardware, measured, models",
                    folder_.path()}));
 }

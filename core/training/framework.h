@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/data_files.h"
+#include "core/base/json_reader.h"
+#include "core/base/result.h"
+#include "core/plan/plan.h"
+
+namespace stagewright {
+
+/// What a training framework does where a run does not say otherwise: facts about its code, each
+/// with a source.  Calibrated numbers are not here but in profiles/calibration; `timing_class`
+/// names the set that applies.
+struct FrameworkProfile {
+  std::string name;                  ///< "megatron"
+  std::vector<std::string> aliases;  ///< how records name it: "megatron-core"
+  std::string description;
+  std::string timing_class;  ///< of the calibrated host and kernel figures
+
+  // Kernels.
+  bool flash_attention = true;
+  /// The scores' scale, mask and softmax in one kernel, where attention is not flash attention.
+  bool fused_softmax = true;
+  bool fused_activation = true;  ///< bias and activation in one kernel
+  bool fused_residual = true;    ///< bias, dropout and residual in one kernel
+  bool fused_norm = true;
+  bool fused_optimizer = true;
+  bool dropout = false;  ///< after attention and MLP, and of the attention weights
+
+  // Communication.
+  bool sequence_parallel = false;  ///< with tensor parallelism
+  bool overlap_gradients = true;   ///< reduction under the last backward
+  bool overlap_gather = true;      ///< of parameters under the forward
+  bool overlap_transfers = true;   ///< between stages
+  bool experts_divided_by_tensor = false;
+  /// ZeRO-1 state is sent out by its owners one parameter after the other (no all-gather).
+  bool broadcasts_by_owner = false;
+
+  // Placement.
+  bool balances_stages = false;  ///< moves layers away from the embedding's and the head's stage
+  Recompute recompute = Recompute::kNone;
+
+  // Numbers.
+  bool gradient_32 = true;          ///< gradients are accumulated and reduced in fp32
+  std::int64_t pad_vocabulary = 1;  ///< to a multiple of this, times tp
+
+  std::vector<std::string> sources;
+  friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;
+};
+
+[[nodiscard]] Result<FrameworkProfile> parse_framework(std::string_view text,
+                                                       std::string_view where);
+
+/// The profile of that name or alias (letter case does not matter), or an error that lists the
+/// known ones.
+[[nodiscard]] Result<FrameworkProfile> find_framework(const DataFiles& files,
+                                                      std::string_view name);
+
+/// What is assumed of a framework that nobody has described: "generic".
+[[nodiscard]] Result<FrameworkProfile> default_framework(const DataFiles& files);
+
+}  // namespace stagewright

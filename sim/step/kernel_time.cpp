@@ -1,0 +1,124 @@
+#include "sim/step/kernel_time.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stagewright {
+namespace {
+
+/// Steps along the inner dimension in which a tile fills and drains its main loop
+/// (sim/cost/analytical_compute.cpp uses the same).
+constexpr double kTileFill = 128;
+/// One wave: 108 tiles of 128 x 128 (A100; larger devices use larger tiles).
+constexpr double kWaveElements = 108.0 * 128 * 128;
+/// Where flash attention reaches half of its rate, causal, forward and backward together.
+constexpr double kAttentionHalfLength = 520;
+constexpr double kHeadHalfSize = 18;
+
+double peak_of(const DeviceType& device, std::initializer_list<DType> types) {
+  for (const DType type : types) {
+    const auto found = device.peak.find(type);
+    if (found != device.peak.end()) {
+      return found->second.count();
+    }
+  }
+  return 0;
+}
+
+double wide_peak(const DeviceType& device, MatrixFormat format) {
+  switch (format) {
+    case MatrixFormat::kFloat32:
+      return peak_of(device, {DType::kFloat32});
+    case MatrixFormat::kTf32:
+      return peak_of(device, {DType::kTf32, DType::kFloat32});
+    case MatrixFormat::kFloat16:
+      return peak_of(device, {DType::kFloat16, DType::kBFloat16, DType::kTf32, DType::kFloat32});
+    case MatrixFormat::kBFloat16:
+    case MatrixFormat::kFloat8:
+    case MatrixFormat::kFloat8Blocks:
+    case MatrixFormat::kFloat4:
+      return peak_of(device, {DType::kBFloat16, DType::kFloat16, DType::kTf32, DType::kFloat32});
+  }
+  return 0;
+}
+
+/// Peak of the layers' products relative to the wide one, with the format's calibrated share.
+double format_gain(const TrainingSetup& setup, const StepConstants& constants, double wide) {
+  const double narrow = peak_of(setup.device, {DType::kFloat8});
+  if (narrow == 0 || wide == 0) {
+    return 1;  // the device has no such units: runs in 16 bits
+  }
+  const double gain = narrow / wide * constants[StepConstant::kFloat8Share];
+  switch (setup.run.format) {
+    case MatrixFormat::kFloat32:
+    case MatrixFormat::kTf32:
+    case MatrixFormat::kBFloat16:
+    case MatrixFormat::kFloat16:
+      return 1;
+    case MatrixFormat::kFloat8:
+      return gain;
+    case MatrixFormat::kFloat8Blocks:
+      return gain * constants[StepConstant::kBlockScaleShare];
+    case MatrixFormat::kFloat4:
+      return 2 * gain * constants[StepConstant::kFloat4Share];
+  }
+  return 1;
+}
+
+double share_or(const DeviceType& device, OpClass op_class, double fallback) {
+  const auto found = device.efficiency.find(op_class);
+  return found == device.efficiency.end() ? fallback : found->second;
+}
+
+}  // namespace
+
+KernelRates kernel_rates(const TrainingSetup& setup,
+                         const StepConstants& constants,
+                         const TimingClass& timing) {
+  const auto found = constants.architectures.find(setup.device.architecture);
+  ArchitectureShares shares;
+  if (found != constants.architectures.end() && !setup.device.architecture.empty()) {
+    shares = found->second;
+  } else {
+    shares.matrix = share_or(setup.device, OpClass::kMatrix, shares.matrix);
+    shares.attention = share_or(setup.device, OpClass::kAttention, shares.attention);
+  }
+  const double wide = wide_peak(setup.device, setup.run.format);
+  const MatrixFormat format = setup.run.format;
+  KernelRates rates;
+  rates.wide = wide * shares.matrix * timing.matrix_factor;
+  rates.product = rates.wide * format_gain(setup, constants, wide);
+  rates.attention = wide * shares.attention * timing.attention_factor;
+  rates.memory = setup.device.memory_bandwidth.count() * constants[StepConstant::kElementwiseShare];
+  rates.optimizer = rates.memory;
+  rates.kernel = constants[StepConstant::kKernelMicros] * 1e-6;
+  rates.wave = constants[StepConstant::kWaveTail] * kWaveElements;
+  rates.element = format == MatrixFormat::kFloat32 || format == MatrixFormat::kTf32 ? 4 : 2;
+  rates.narrow = rates.element;
+  if (format == MatrixFormat::kFloat8 || format == MatrixFormat::kFloat8Blocks) {
+    rates.narrow = 1;
+  } else if (format == MatrixFormat::kFloat4) {
+    rates.narrow = 0.5;
+  }
+  rates.misaligned =
+      setup.run.shape.head_dim % 8 == 0 ? 1 : constants[StepConstant::kMisalignedAttention];
+  return rates;
+}
+
+double product_seconds(
+    const KernelRates& rates, double rate, double rows, double inner, double cols, double batch) {
+  const double matrix = 2 * (batch * rows * cols + rates.wave) * (inner + kTileFill) / rate;
+  const double bytes = rates.element * batch * (rows * cols + rows * inner + inner * cols);
+  return std::max(matrix, bytes / rates.memory) + rates.kernel;
+}
+
+double flash_seconds(
+    const KernelRates& rates, double heads, double queries, double sequence, double head_dim) {
+  const double flops = 2 * queries * sequence * head_dim * heads;
+  const double length = queries / (queries + kAttentionHalfLength);
+  const double size =
+      std::min(1.07, head_dim / (head_dim + kHeadHalfSize) * (128 + kHeadHalfSize) / 128);
+  return flops / (rates.attention * length * size) + rates.kernel;
+}
+
+}  // namespace stagewright

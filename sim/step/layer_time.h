@@ -1,0 +1,57 @@
+#pragma once
+
+#include "sim/step/kernel_time.h"
+
+namespace stagewright {
+
+/// Device time of one pass of a micro-batch through a part of the model, by kind, and the kernels
+/// that the host must issue for it.  Seconds.
+struct PassTime {
+  double products = 0;
+  double attention = 0;
+  double elementwise = 0;
+  double experts = 0;
+  double kernels = 0;  ///< how many
+  [[nodiscard]] double device() const { return products + attention + elementwise + experts; }
+  PassTime& operator+=(const PassTime& other);
+  PassTime scaled(double factor) const;
+};
+
+/// A transformer layer, or what stands at an end of the model.
+struct LayerTime {
+  PassTime forward;
+  PassTime backward;  ///< without what is computed again
+  PassTime again;     ///< forward work that the backward repeats
+};
+
+/// What the run leaves open, as the framework does it.
+struct RunChoices {
+  bool flash = true;
+  bool fused_softmax = true;
+  bool sequence_parallel = false;
+  bool compiled = false;
+  bool gradient_32 = true;
+  bool overlap_gradients = true;
+  bool overlap_gather = true;
+  Recompute recompute = Recompute::kNone;
+  double traffic = 1;  ///< factor on element-wise traffic
+};
+[[nodiscard]] RunChoices choices_of(const TrainingSetup& setup, const TimingClass& timing);
+
+/// A layer with its MLP.
+[[nodiscard]] LayerTime dense_layer(const TrainingSetup& setup,
+                                    const RunChoices& choices,
+                                    const KernelRates& rates);
+/// A layer with experts in its place.  `traffic` scales the routing's copies.
+[[nodiscard]] LayerTime expert_layer(const TrainingSetup& setup,
+                                     const RunChoices& choices,
+                                     const KernelRates& rates,
+                                     double traffic);
+/// Embedding; output layer with its norm and the loss, the vocabulary divided over `share` ranks.
+[[nodiscard]] LayerTime embedding_time(const TrainingSetup& setup, const KernelRates& rates);
+[[nodiscard]] LayerTime head_time(const TrainingSetup& setup,
+                                  const RunChoices& choices,
+                                  const KernelRates& rates,
+                                  double share);
+
+}  // namespace stagewright

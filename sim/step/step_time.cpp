@@ -1,0 +1,468 @@
+#include "sim/step/step_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/step/layer_time.h"
+#include "sim/step/stage_layers.h"
+#include "sim/step/step_traffic.h"
+
+namespace stagewright {
+namespace {
+
+/// Everything that the parts of the formula share.
+struct Pieces {
+  const TrainingSetup* setup;
+  const StepConstants* constants;
+  TimingClass timing;
+  RunChoices choices;
+  KernelRates rates;
+
+  [[nodiscard]] double get(StepConstant constant) const { return (*constants)[constant]; }
+  [[nodiscard]] const TrainingRun& run() const { return setup->run; }
+};
+
+/// One micro-batch through a stage's part, by term.
+struct Part {
+  std::array<double, kStepTermCount> terms{};
+  double forward = 0;
+  double backward = 0;
+
+  double& operator[](StepTerm term) { return terms[static_cast<std::size_t>(term)]; }
+  [[nodiscard]] double total() const { return forward + backward; }
+  Part& add(const Part& other, double count) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      terms[i] += count * other.terms[i];
+    }
+    forward += count * other.forward;
+    backward += count * other.backward;
+    return *this;
+  }
+};
+
+void add_pass(Part& part, const PassTime& pass, bool again) {
+  if (again) {
+    part[StepTerm::kRecompute] += pass.device();
+    return;
+  }
+  part[StepTerm::kProducts] += pass.products;
+  part[StepTerm::kAttention] += pass.attention;
+  part[StepTerm::kElementwise] += pass.elementwise;
+  part[StepTerm::kExperts] += pass.experts;
+}
+
+/// Collectives of a layer's forward and backward: bandwidth part and the skew that no queue of
+/// kernels hides.
+struct LayerTraffic {
+  double forward = 0;
+  double backward = 0;
+  double dispatch = 0;  ///< of experts, both ways, one pass
+  double context = 0;   ///< of context parallelism, one pass
+  double skew = 0;      ///< per collective
+};
+
+double tokens_of(const TrainingRun& run) {
+  return static_cast<double>(run.micro_batch) * static_cast<double>(run.sequence) / run.cp;
+}
+
+LayerTraffic layer_traffic(const Pieces& pieces, bool experts) {
+  const TrainingRun& run = pieces.run();
+  LayerTraffic traffic;
+  traffic.skew = pieces.get(StepConstant::kCollectiveMicros) * 1e-6;
+  const double bytes =
+      tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
+  if (run.tp > 1) {
+    const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
+    const double one = traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants);
+    traffic.forward = 2 * one;
+    // Sequence parallelism gathers the inputs once more for the weight gradients.
+    const double again = pieces.choices.sequence_parallel
+                             ? traffic_seconds(OpKind::kAllGather, bytes, group, *pieces.constants)
+                             : 0;
+    traffic.backward = 2 * one + again;
+  }
+  if (run.cp > 1) {
+    const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.cp, run.tp);
+    const double kv = 2 * tokens_of(run) * run.cp *
+                      std::max(1.0, static_cast<double>(run.shape.kv_heads) / run.tp) *
+                      static_cast<double>(run.shape.head_dim) * pieces.rates.element;
+    traffic.context = traffic_seconds(OpKind::kAllGather, kv, group, *pieces.constants);
+  }
+  if (experts && run.ep > 1) {
+    const GroupGeometry group =
+        strided_group(*pieces.setup, *pieces.constants, run.ep, run.expert_tp.value_or(1));
+    const double routed = bytes / run.tp * static_cast<double>(run.experts->per_token);
+    traffic.dispatch = 2 * traffic_seconds(OpKind::kAllToAll, routed, group, *pieces.constants);
+  }
+  return traffic;
+}
+
+/// Device, host and collectives of one pass: the device waits where the host issues slower.
+void finish_pass(Part& part,
+                 const Pieces& pieces,
+                 double device,
+                 double kernels,
+                 double traffic,
+                 double& seconds) {
+  const double host = kernels * pieces.timing.host_micros * 1e-6;
+  const double busy = device + traffic;
+  part[StepTerm::kHost] += std::max(0.0, host - busy);
+  seconds += std::max(host, busy);
+}
+
+Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
+  const TrainingRun& run = pieces.run();
+  const LayerTraffic traffic = layer_traffic(pieces, experts);
+  Part part;
+  add_pass(part, layer.forward, false);
+  add_pass(part, layer.backward, false);
+  add_pass(part, layer.again, true);
+  const bool decomposed = run.async_tensor_parallel;
+  const double hidden = decomposed ? pieces.get(StepConstant::kTensorOverlap) : 0;
+  const double again = pieces.choices.recompute == Recompute::kFull ? 1
+                       : pieces.choices.recompute == Recompute::kSelective &&
+                               run.selective != SelectiveKind::kAttentionCore
+                           ? 0.5
+                           : 0;
+  const double exposed = pieces.get(StepConstant::kExpertExposed);
+  // A ring of attention blocks hides its transfers under the blocks, but for the first.
+  const double ring = run.cp > 1 ? traffic.context / run.cp : 0;
+  const double forward = traffic.forward * (1 - hidden);
+  const double backward = (traffic.backward + again * traffic.forward) * (1 - hidden);
+  const double dispatch = traffic.dispatch * exposed;
+  part[StepTerm::kTensorTraffic] += forward + backward;
+  part[StepTerm::kExpertTraffic] += (2 + again) * dispatch;
+  part[StepTerm::kContextTraffic] += 3 * ring;
+  finish_pass(part,
+              pieces,
+              layer.forward.device(),
+              layer.forward.kernels,
+              forward + dispatch + ring,
+              part.forward);
+  finish_pass(part,
+              pieces,
+              layer.backward.device() + layer.again.device(),
+              layer.backward.kernels + layer.again.kernels,
+              backward + (1 + again) * dispatch + 2 * ring,
+              part.backward);
+  if (run.tp > 1) {
+    const double skew = traffic.skew;
+    part[StepTerm::kTensorTraffic] += skew * (4 + 2 * again);
+    part.forward += 2 * skew;
+    part.backward += skew * (2 + 2 * again);
+  }
+  return part;
+}
+
+/// Embedding or output layer.
+Part end_part(const Pieces& pieces, const LayerTime& end) {
+  const TrainingRun& run = pieces.run();
+  Part part;
+  double traffic = 0;
+  if (run.tp > 1) {
+    const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
+    const double bytes =
+        tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
+    traffic = traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants);
+  }
+  part.forward = end.forward.device() + traffic / 2;
+  part.backward = end.backward.device() + traffic / 2;
+  part[StepTerm::kVocabulary] = part.total();
+  return part;
+}
+
+/// The stages' times per micro-batch, as far as the pipeline needs them.
+struct Pipeline {
+  Part slowest;
+  double sum = 0;  ///< of all stages, forward and backward
+  double slowest_backward = 0;
+  StageLayers layers;
+};
+
+Pipeline pipeline_of(const Pieces& pieces) {
+  const TrainingRun& run = pieces.run();
+  const bool mixed = run.experts.has_value();
+  const LayerTime dense = dense_layer(*pieces.setup, pieces.choices, pieces.rates);
+  const Part dense_part = layer_part(pieces, dense, false);
+  Part typical = dense_part;
+  if (mixed) {
+    const LayerTime sparse = expert_layer(
+        *pieces.setup, pieces.choices, pieces.rates, pieces.get(StepConstant::kExpertTraffic));
+    const double share =
+        static_cast<double>(run.experts->dense_layers) / static_cast<double>(run.shape.layers);
+    typical = Part{};
+    typical.add(layer_part(pieces, sparse, true), 1 - share).add(dense_part, share);
+  }
+  const bool spread = run.vocabulary_placement == VocabularyPlacement::kAllStages ||
+                      run.vocabulary_placement == VocabularyPlacement::kInterlaced;
+  const double share = spread ? static_cast<double>(run.tp) * run.pp : run.tp;
+  const Part head = end_part(pieces, head_time(*pieces.setup, pieces.choices, pieces.rates, share));
+  const Part embedding = end_part(pieces, embedding_time(*pieces.setup, pieces.rates));
+
+  Pipeline pipeline;
+  pipeline.layers =
+      stage_layers(*pieces.setup, typical.total(), embedding.total(), spread ? 0 : head.total());
+  const StageLayers& layers = pipeline.layers;
+  const auto stage = [&](double count, bool first, bool last) {
+    Part part;
+    part.add(typical, count);
+    if (first && !spread) {
+      part.add(embedding, 1);
+    }
+    if (last || spread) {
+      part.add(head, 1);
+    }
+    return part;
+  };
+  const auto take = [&](const Part& part, double count) {
+    pipeline.sum += count * part.total();
+    if (part.total() > pipeline.slowest.total()) {
+      pipeline.slowest = part;
+    }
+  };
+  if (run.pp == 1) {
+    take(stage(layers.first, true, true), 1);
+  } else {
+    take(stage(layers.first, true, false), 1);
+    take(stage(layers.last, false, true), 1);
+    if (run.pp > 2) {
+      take(stage(layers.middle_most, false, false), 1);
+      pipeline.sum += stage(layers.middle_sum, false, false).total() -
+                      stage(layers.middle_most, false, false).total();
+      if (spread) {
+        pipeline.sum += (run.pp - 3) * head.total();
+      }
+    }
+  }
+  pipeline.slowest_backward = pipeline.slowest.backward;
+  return pipeline;
+}
+
+void add_bubble(StepTime& step, const Pieces& pieces, const Pipeline& pipeline) {
+  const TrainingRun& run = pieces.run();
+  if (run.pp == 1) {
+    return;
+  }
+  const double others = std::max(0.0, pipeline.sum - pipeline.slowest.total());
+  step.terms[static_cast<std::size_t>(StepTerm::kBubble)] = others / run.virtual_stages;
+  const double width = pieces.choices.sequence_parallel || run.virtual_stages > 1
+                           ? static_cast<double>(run.tp)
+                           : 1.0;
+  const double bytes =
+      tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element / width;
+  const std::int64_t distance = std::int64_t{run.tp} * run.cp * run.dp;
+  const double message = message_seconds(bytes, *pieces.setup, *pieces.constants, distance);
+  const bool overlapped = pieces.setup->framework.overlap_transfers;
+  const double exposed = overlapped ? pieces.get(StepConstant::kTransferExposed) : 1;
+  const double crossings =
+      2.0 * run.virtual_stages * static_cast<double>(run.micro_batches) * exposed +
+      2.0 * (run.pp - 1);
+  step.terms[static_cast<std::size_t>(StepTerm::kTransfers)] = crossings * message;
+}
+
+/// Parameters on the rank that holds most of them, experts apart.
+struct RankParameters {
+  double shared = 0;   ///< reduced over dp * cp
+  double experts = 0;  ///< reduced over dp * cp / ep (more where the experts are whole per tp rank)
+};
+
+RankParameters rank_parameters(const Pieces& pieces, const StageLayers& layers) {
+  const TrainingRun& run = pieces.run();
+  const ParameterCounts counts = parameter_counts(run);
+  const double blocks = counts.total - counts.embedding - counts.head - counts.expert;
+  const double most = std::max({layers.first, layers.last, layers.middle_most}) /
+                      static_cast<double>(run.shape.layers);
+  RankParameters rank;
+  const double ends =
+      run.pp == 1 ? counts.embedding + counts.head : std::max(counts.embedding, counts.head);
+  rank.shared = (blocks * most + ends) / run.tp;
+  rank.experts = counts.expert * most / run.ep / run.expert_tp.value_or(1);
+  if (pieces.setup->framework.experts_divided_by_tensor && !run.expert_tp) {
+    rank.experts = counts.expert * most / run.ep / run.tp;
+  }
+  return rank;
+}
+
+/// ZeRO-3: parameters are gathered for each forward and backward, gradients scattered.
+double sharded_traffic(const Pieces& pieces,
+                       double parameters,
+                       std::int64_t members,
+                       const GroupGeometry& group) {
+  const TrainingRun& run = pieces.run();
+  const double units = static_cast<double>(run.shape.layers) / run.pp;
+  const double gather = traffic_seconds(
+      OpKind::kAllGather, parameters * pieces.rates.element, group, *pieces.constants, units);
+  const double scatter = traffic_seconds(OpKind::kReduceScatter,
+                                         parameters * (pieces.choices.gradient_32 ? 4 : 2),
+                                         group,
+                                         *pieces.constants,
+                                         units);
+  (void)members;
+  return static_cast<double>(run.micro_batches) * (2 * gather + scatter);
+}
+
+double replicated_traffic(const Pieces& pieces,
+                          double parameters,
+                          const GroupGeometry& group,
+                          double backward) {
+  const TrainingRun& run = pieces.run();
+  const double gradient = parameters * (pieces.choices.gradient_32 ? 4 : 2);
+  const double buckets = std::max(1.0, std::round(gradient / 160e6));
+  const double overlap = pieces.get(StepConstant::kReplicaOverlap);
+  double reduce = 0;
+  double gather = 0;
+  if (run.zero_stage == 0) {
+    reduce = traffic_seconds(OpKind::kAllReduce, gradient, group, *pieces.constants, buckets);
+  } else {
+    reduce = traffic_seconds(OpKind::kReduceScatter, gradient, group, *pieces.constants, buckets);
+    gather = traffic_seconds(
+        OpKind::kAllGather, parameters * pieces.rates.element, group, *pieces.constants, buckets);
+  }
+  const double reduce_hidden =
+      pieces.choices.overlap_gradients ? std::min(overlap * reduce, backward) : 0;
+  const double gather_hidden =
+      pieces.choices.overlap_gather ? std::min(overlap * gather, backward / 2) : 0;
+  double owners = 0;
+  if (run.zero_stage > 0 && pieces.setup->framework.broadcasts_by_owner) {
+    owners = pieces.get(StepConstant::kOwnerMillis) * 1e-3 *
+             (run.shard_group > 0 ? run.shard_group : run.dp);
+  }
+  return reduce + gather - reduce_hidden - gather_hidden + owners;
+}
+
+void add_data_parallel(StepTime& step, const Pieces& pieces, const Pipeline& pipeline) {
+  const TrainingRun& run = pieces.run();
+  const RankParameters rank = rank_parameters(pieces, pipeline.layers);
+  const std::int64_t replicas = std::int64_t{run.dp} * run.cp;
+  const double shards = run.zero_stage == 0
+                            ? 1.0
+                            : static_cast<double>(run.shard_group > 0 ? run.shard_group : replicas);
+  const double expert_replicas =
+      std::max(1.0,
+               static_cast<double>(replicas) * run.tp /
+                   (static_cast<double>(run.ep) * run.expert_tp.value_or(1)));
+  const double state =
+      rank.shared / shards + rank.experts / (run.zero_stage == 0 ? 1.0 : expert_replicas);
+  step.terms[static_cast<std::size_t>(StepTerm::kOptimizer)] =
+      state * pieces.get(StepConstant::kOptimizerBytes) / pieces.rates.optimizer;
+  if (replicas <= 1) {
+    return;
+  }
+  const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, replicas, run.tp);
+  double& term = step.terms[static_cast<std::size_t>(StepTerm::kGradientTraffic)];
+  if (run.zero_stage == 3) {
+    const double traffic = sharded_traffic(pieces, rank.shared + rank.experts, replicas, group);
+    const double busy = static_cast<double>(run.micro_batches) * pipeline.slowest.total();
+    const double both = std::min(traffic, busy);
+    const double hidden = pieces.get(StepConstant::kShardedOverlap) * both;
+    term = traffic - hidden + (pieces.get(StepConstant::kOverlapSlowdown) - 1) * hidden;
+    return;
+  }
+  const double backward = pipeline.slowest_backward;
+  term = replicated_traffic(pieces, rank.shared, group, backward);
+  if (rank.experts > 0 && expert_replicas > 1) {
+    const GroupGeometry expert_group =
+        strided_group(*pieces.setup,
+                      *pieces.constants,
+                      static_cast<std::int64_t>(expert_replicas),
+                      std::int64_t{run.ep} * run.expert_tp.value_or(1));
+    term += replicated_traffic(pieces, rank.experts, expert_group, backward);
+  }
+  if (run.pp > 1 && run.shape.tied_embeddings) {
+    const GroupGeometry ends =
+        strided_group(*pieces.setup, *pieces.constants, 2, std::int64_t{run.tp} * replicas);
+    const double table = static_cast<double>(run.shape.vocabulary * run.shape.hidden) / run.tp;
+    term += traffic_seconds(
+        OpKind::kAllReduce, table * (pieces.choices.gradient_32 ? 4 : 2), ends, *pieces.constants);
+  }
+}
+
+TimingClass timing_of(const TrainingSetup& setup, const StepConstants& constants) {
+  const auto found = constants.classes.find(setup.framework.timing_class);
+  if (found != constants.classes.end()) {
+    return found->second;
+  }
+  const auto fallback = constants.classes.find("");
+  return fallback == constants.classes.end() ? TimingClass{} : fallback->second;
+}
+
+}  // namespace
+
+std::string_view name_of(StepTerm term) {
+  switch (term) {
+    case StepTerm::kProducts:
+      return "products";
+    case StepTerm::kAttention:
+      return "attention";
+    case StepTerm::kElementwise:
+      return "element-wise";
+    case StepTerm::kExperts:
+      return "experts";
+    case StepTerm::kRecompute:
+      return "recompute";
+    case StepTerm::kVocabulary:
+      return "vocabulary";
+    case StepTerm::kHost:
+      return "host";
+    case StepTerm::kTensorTraffic:
+      return "tensor traffic";
+    case StepTerm::kContextTraffic:
+      return "context traffic";
+    case StepTerm::kExpertTraffic:
+      return "expert traffic";
+    case StepTerm::kTransfers:
+      return "stage transfers";
+    case StepTerm::kBubble:
+      return "bubble";
+    case StepTerm::kGradientTraffic:
+      return "gradient traffic";
+    case StepTerm::kOptimizer:
+      return "optimizer";
+    case StepTerm::kFixed:
+      return "fixed";
+    case StepTerm::kStragglers:
+      return "stragglers";
+  }
+  return "";
+}
+
+Result<void> can_price(const TrainingSetup& setup) {
+  if (setup.device.peak.empty()) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("device '{}' names no peak rate", setup.device.name));
+  }
+  return check(setup.run);
+}
+
+StepTime step_time(const TrainingSetup& setup, const StepConstants& constants) {
+  Pieces pieces{.setup = &setup,
+                .constants = &constants,
+                .timing = timing_of(setup, constants),
+                .choices = {},
+                .rates = {}};
+  pieces.choices = choices_of(setup, pieces.timing);
+  pieces.rates = kernel_rates(setup, constants, pieces.timing);
+  const Pipeline pipeline = pipeline_of(pieces);
+  StepTime step;
+  for (std::size_t i = 0; i < kStepTermCount; ++i) {
+    step.terms[i] = pipeline.slowest.terms[i] * static_cast<double>(setup.run.micro_batches);
+  }
+  add_bubble(step, pieces, pipeline);
+  add_data_parallel(step, pieces, pipeline);
+  step.terms[static_cast<std::size_t>(StepTerm::kFixed)] =
+      constants[StepConstant::kStepMillis] * 1e-3;
+  double total = 0;
+  for (const double term : step.terms) {
+    total += term;
+  }
+  const double nodes =
+      std::max(1.0, static_cast<double>(setup.run.devices()) / static_cast<double>(setup.domain));
+  const double straggle = total * constants[StepConstant::kStraggle] * std::log2(nodes);
+  step.terms[static_cast<std::size_t>(StepTerm::kStragglers)] = straggle;
+  step.seconds = total + straggle;
+  return step;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/training/training_setup.h"
+#include "sim/step/step_constants.h"
+
+namespace stagewright {
+
+/// Parts of a step's time; they add up to it.
+enum class StepTerm : std::uint8_t {
+  kProducts,         ///< matrix products of layers
+  kAttention,        ///< scores, softmax, context
+  kElementwise,      ///< norms, activations, residuals, copies
+  kExperts,          ///< routing and the experts' products
+  kRecompute,        ///< forward work done again
+  kVocabulary,       ///< embedding, output layer, loss
+  kHost,             ///< the device waits for the host
+  kTensorTraffic,    ///< tensor-parallel collectives that nothing hides
+  kContextTraffic,   ///< the same of context parallelism
+  kExpertTraffic,    ///< dispatch and combine
+  kTransfers,        ///< between stages
+  kBubble,           ///< pipeline idle time
+  kGradientTraffic,  ///< data-parallel reduction, and the gather of sharded state
+  kOptimizer,
+  kFixed,  ///< once per step
+  kStragglers,
+};
+inline constexpr std::size_t kStepTermCount = static_cast<std::size_t>(StepTerm::kStragglers) + 1;
+[[nodiscard]] std::string_view name_of(StepTerm term);
+
+struct StepTime {
+  double seconds = 0;
+  std::array<double, kStepTermCount> terms{};  ///< seconds each
+  /// Standard deviation of the logarithm of measured over predicted that this mix of terms has
+  /// had on sources that were left out of the calibration.
+  double deviation = 0;
+  friend bool operator==(const StepTime&, const StepTime&) = default;
+
+  [[nodiscard]] double operator[](StepTerm term) const {
+    return terms[static_cast<std::size_t>(term)];
+  }
+};
+
+/// Closed form of a step's time (docs/costs.md has every formula and its source).  No allocation;
+/// a few microseconds.  REQUIRES: check(setup.run) holds; every peak rate that the run's number
+/// format falls back to is in the device (a device without any gives a failure from `can_price`).
+[[nodiscard]] StepTime step_time(const TrainingSetup& setup, const StepConstants& constants);
+
+/// Why `step_time` cannot price this setup, or nothing.
+[[nodiscard]] Result<void> can_price(const TrainingSetup& setup);
+
+}  // namespace stagewright

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/step/step_constants.h"
+
+namespace stagewright {
+
+/// One number that a calibration may move, held to a prior.
+struct StepParameter {
+  enum class Scope : std::uint8_t {
+    kGlobal,
+    kClass,
+    kArchitecture
+  };
+  Scope scope = Scope::kGlobal;
+  std::string owner;      ///< class or architecture; empty for global ones
+  std::size_t index = 0;  ///< StepConstant, or the place in TimingClass or ArchitectureShares
+  std::string name;       ///< "nic_share", "megatron.host_micros"
+  double prior = 1;
+  double spread = 0.3;  ///< of the logarithm
+};
+
+/// Those that records of these classes and architectures can say something about.
+[[nodiscard]] std::vector<StepParameter> step_parameters(
+    const std::set<std::string>& classes, const std::set<std::string>& architectures);
+
+[[nodiscard]] double& value_of(StepConstants& constants, const StepParameter& parameter);
+
+/// Sets the default class and architecture ("") to the geometric middle of the named ones.
+void set_defaults(StepConstants& constants,
+                  const std::set<std::string>& classes,
+                  const std::set<std::string>& architectures);
+
+}  // namespace stagewright

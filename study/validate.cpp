@@ -1,0 +1,131 @@
+#include "study/validate.h"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_reader.h"
+#include "sim/step/step_time.h"
+#include "study/predicted_memory.h"
+#include "study/record_setup.h"
+
+namespace stagewright {
+namespace {
+
+std::string group_key(const MeasuredRecord& record) {
+  return fmt::format("{} s{} on {} x {}, batch {}",
+                     record.model,
+                     record.run.sequence,
+                     record.run.devices(),
+                     record.device,
+                     record.run.global_batch());
+}
+
+/// Everything that a repeated measurement has in common.
+std::string configuration_key(const MeasuredRecord& record) {
+  const TrainingRun& run = record.run;
+  return fmt::format(
+      "{} layers {} heads {} tp{} pp{} v{} cp{} ep{} mb{} zero{} format {} "
+      "recompute {} schedule {} placement {} compiled {} async {} details {}",
+      group_key(record),
+      run.shape.layers,
+      run.shape.heads,
+      run.tp,
+      run.pp,
+      run.virtual_stages,
+      run.cp,
+      run.ep,
+      run.micro_batch,
+      run.zero_stage,
+      static_cast<int>(run.format),
+      run.recompute ? static_cast<int>(*run.recompute) : -1,
+      run.schedule,
+      static_cast<int>(run.vocabulary_placement),
+      run.compiled.value_or(false),
+      run.async_tensor_parallel,
+      record.details.contains("precision") ? record.details.at("precision") : "");
+}
+
+void predict(AccuracyRow& row,
+             const DataFiles& files,
+             const MeasuredRecord& record,
+             RecordSetups& setups,
+             const StepConstants& constants) {
+  auto setup = setups.setup_of(record);
+  if (!setup) {
+    row.skipped = setup.error().to_string();
+    return;
+  }
+  if (record.iteration_seconds) {
+    if (const auto able = can_price(*setup); !able) {
+      row.time_skipped = able.error().to_string();
+    } else {
+      const StepTime step = step_time(*setup, constants);
+      row.predicted_seconds = step.seconds;
+      row.deviation = step.deviation;
+      row.terms = step.terms;
+    }
+  }
+  if (record.memory_bytes || record.out_of_memory) {
+    if (const auto memory = predict_memory(files, record, *setup)) {
+      row.predicted_bytes = memory->bytes;
+      row.predicted_fits = memory->fits;
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::string> doubt_about_time(const DataFiles& files, const MeasuredRecord& record) {
+  const auto notes = record.details.find("notes");
+  if (notes != record.details.end() &&
+      notes->second.find("use the memory, not the time") != std::string::npos) {
+    return "its notes call the time useless";
+  }
+  constexpr std::string_view kFile = "measured/doubtful.json";
+  const auto text = files.find(kFile);
+  if (!text) {
+    return std::string();
+  }
+  auto json = parse_json(*text, files.where(kFile));
+  if (!json) {
+    return pass_on(std::move(json));
+  }
+  for (const auto& entry : (*json)["records"]) {
+    if (entry.value("id", "") == record.id) {
+      return entry.value("reason", "");
+    }
+  }
+  return std::string();
+}
+
+Result<AccuracyReport> validate(const DataFiles& files,
+                                const std::vector<RecordLine>& records,
+                                const StepConstants& constants) {
+  RecordSetups setups(files);
+  std::vector<AccuracyRow> rows;
+  for (const RecordLine& line : records) {
+    AccuracyRow row{.id = line.id, .dataset = line.dataset, .skipped = line.skipped};
+    if (line.record) {
+      const MeasuredRecord& record = *line.record;
+      auto doubt = doubt_about_time(files, record);
+      if (!doubt) {
+        return pass_on(std::move(doubt));
+      }
+      row.group = group_key(record);
+      row.configuration = configuration_key(record);
+      row.experts = record.run.experts.has_value();
+      row.measured_seconds = record.iteration_seconds;
+      row.measured_bytes = record.memory_bytes;
+      row.out_of_memory = record.out_of_memory;
+      row.time_skipped = *doubt;
+      predict(row, files, record, setups, constants);
+    }
+    rows.push_back(std::move(row));
+  }
+  return summarize(std::move(rows));
+}
+
+}  // namespace stagewright

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/data_files.h"
+#include "core/base/result.h"
+#include "formats/measured_record.h"
+#include "sim/step/step_constants.h"
+#include "study/accuracy_report.h"
+
+namespace stagewright {
+
+/// Predicts every record's time (sim/step) and memory (study/predicted_memory) with these
+/// constants and holds them against what was measured.  Records that cannot be predicted are rows
+/// with a reason.
+[[nodiscard]] Result<AccuracyReport> validate(const DataFiles& files,
+                                              const std::vector<RecordLine>& records,
+                                              const StepConstants& constants);
+
+/// Why a record's iteration time says nothing about the model (its notes or the list
+/// profiles/measured/doubtful.json say so); empty where it does.
+[[nodiscard]] Result<std::string> doubt_about_time(const DataFiles& files,
+                                                   const MeasuredRecord& record);
+
+}  // namespace stagewright
