@@ -16,7 +16,7 @@ ExitCode Context::report(const Error& error) const {
 }
 
 void Context::progress(std::string_view text) const {
-  if (terminal) {
+  if (terminal.progress) {
     *err << "\r\033[K" << text << std::flush;
   }
 }

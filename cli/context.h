@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/exit_code.h"
+#include "cli/terminal.h"
 #include "core/base/data_files.h"
 #include "core/base/result.h"
 
@@ -12,11 +13,11 @@ namespace stagewright {
 
 /// What every command gets.
 struct Context {
-  std::ostream* out;      ///< results
-  std::ostream* err;      ///< progress, warnings, errors
-  bool terminal = false;  ///< `err` is one: progress may be drawn
-  bool json = false;      ///< results as JSON
-  std::string profiles;   ///< --profiles folder; empty: the embedded data alone
+  std::ostream* out;     ///< results
+  std::ostream* err;     ///< progress, warnings, errors
+  Terminal terminal{};   ///< what `out` and `err` can show
+  bool json = false;     ///< results as JSON
+  std::string profiles;  ///< --profiles folder; empty: the embedded data alone
   std::string command_line;
 
   /// The data files with the user's folder over them.

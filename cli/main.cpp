@@ -1,16 +1,14 @@
-#include <unistd.h>
-
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "cli/run_cli.h"
+#include "cli/terminal.h"
 
 int main(int count, char** values) {
   const std::vector<std::string> arguments(values + 1, values + count);
-  const bool terminal = ::isatty(STDERR_FILENO) == 1;
   const stagewright::ExitCode code =
-      stagewright::run_cli(arguments, std::cout, std::cerr, terminal);
+      stagewright::run_cli(arguments, std::cout, std::cerr, stagewright::this_terminal());
   if (!std::cout.flush()) {
     std::cerr << "error: standard output: cannot write the result; check the free space and what "
                  "reads it\n";

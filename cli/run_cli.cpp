@@ -68,7 +68,7 @@ std::optional<std::string> unknown_command(const CLI::App& app,
 ExitCode run_cli(const std::vector<std::string>& arguments,
                  std::ostream& out,
                  std::ostream& err,
-                 bool terminal) {
+                 const Terminal& terminal) {
   Context context{.out = &out, .err = &err, .terminal = terminal};
   context.command_line = join(arguments);
 

@@ -119,6 +119,21 @@ Result<double> unit_for(const TokenList& list,
   return unit;
 }
 
+std::string text_of(const CostMap& costs, const CostOptions& options) {
+  std::string text;
+  for (const char* kind : {"F", "I", "W", "B", "R"}) {
+    text += fmt::format("{}={:.6g}, ", kind, costs.find(kind)->second);
+  }
+  text += fmt::format("transfer {:.6g}", options.transfer);
+  for (const std::string& scale : options.scaled_stages) {
+    text += fmt::format(", stage {}", scale);
+  }
+  if (options.overlap != 1) {
+    text += fmt::format(", overlap {:.6g}", options.overlap);
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_cost_options(CLI::App& command, CostOptions& options) {
@@ -168,7 +183,8 @@ Result<ListPrices> prices_for(const CostOptions& options, const TokenList& list)
                            .transfer = std::vector<Duration>(
                                scales->size(), from_seconds(options.transfer * *unit))},
                 .overlap = options.overlap},
-      .unit_seconds = *unit};
+      .unit_seconds = *unit,
+      .text = text_of(*costs, options)};
 }
 
 }  // namespace stagewright

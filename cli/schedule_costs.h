@@ -29,6 +29,7 @@ void add_cost_options(CLI::App& command, CostOptions& options);
 struct ListPrices {
   ListCosts costs;
   double unit_seconds = 1;  ///< of simulated time per unit of the user's
+  std::string text;         ///< "F=1, I=1, W=1, B=2, R=1, transfer 0", for people
 
   [[nodiscard]] double in_units(Duration time) const { return to_seconds(time) / unit_seconds; }
 };

@@ -55,6 +55,9 @@ class ListRun {
       const auto& transfer = costs.stages.transfer;
       queues_.emplace(list, *model, transfer.empty() ? Duration{} : transfer.front());
     }
+    for (const std::vector<ListItem>& items : list.ranks) {
+      timing_.items.emplace_back(items.size());
+    }
   }
 
   ListTiming run() {
@@ -96,13 +99,24 @@ class ListRun {
     const ListItem& item = list_.ranks[rank][ranks_[rank].next];
     switch (item.kind) {
       case ListItemKind::kMarker:
+        pass_by(rank);
         return true;
       case ListItemKind::kTransfers:
-        return !queues_ || transfer(rank, item);
+        if (queues_ && !transfer(rank, item)) {
+          return false;
+        }
+        pass_by(rank);
+        return true;
       case ListItemKind::kCompute:
         return compute(rank, item);
     }
     SW_CHECK(false, "an item of a kind that is listed");
+  }
+
+  void pass_by(std::size_t rank) {
+    const Duration now = ranks_[rank].clock;
+    timing_.items[rank][ranks_[rank].next] = {
+        .ready = {now, now}, .posted = now, .start = now, .end = now};
   }
 
   bool transfer(std::size_t rank, const ListItem& item) {
@@ -128,20 +142,25 @@ class ListRun {
 
   bool compute(std::size_t rank, const ListItem& item) {
     Rank& state = ranks_[rank];
+    ItemTimes& times = timing_.items[rank][state.next];
     Duration start = state.clock;
     Duration length{};
-    for (const Action& action : item.actions) {
-      const std::optional<Duration> ready = ready_at(rank, action);
+    for (std::size_t i = 0; i < item.actions.size(); ++i) {
+      const std::optional<Duration> ready = ready_at(rank, item.actions[i]);
       if (!ready) {
         return false;
       }
+      times.ready[i] = *ready;
       start = std::max(start, *ready);
-      length += cost_of(costs_.stages, action);
+      length += cost_of(costs_.stages, item.actions[i]);
     }
     if (item.actions.size() > 1) {
       length = Duration(std::llround(static_cast<double>(length.count()) * costs_.overlap));
     }
-    state.clock = start + length;
+    times.posted = state.clock;
+    times.start = start;
+    times.end = start + length;
+    state.clock = times.end;
     state.busy += length;
     state.first = state.first.value_or(start);
     state.last = state.clock;

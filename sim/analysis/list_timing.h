@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -16,12 +17,22 @@ struct ListCosts {
   double overlap = 1;  ///< of the sum of its parts that an overlapped pair takes
 };
 
+/// When an item of a list ran; for one that does not compute, when its rank passed it.
+struct ItemTimes {
+  std::array<Duration, 2> ready{};  ///< what each of its actions needs is there
+  Duration posted{};                ///< its rank was done with what stands before it
+  Duration start{};
+  Duration end{};
+  friend bool operator==(const ItemTimes&, const ItemTimes&) = default;
+};
+
 /// The times of a list, or why it has none.
 struct ListTiming {
   std::optional<ListFault> fault;
-  Duration makespan{};          ///< from zero to the last end
-  std::vector<Duration> busy;   ///< per rank
-  std::vector<Duration> spans;  ///< per rank, from its first start to its last end
+  Duration makespan{};                        ///< from zero to the last end
+  std::vector<Duration> busy;                 ///< per rank
+  std::vector<Duration> spans;                ///< per rank, from its first start to its last end
+  std::vector<std::vector<ItemTimes>> items;  ///< [rank][place in its list]
 
   /// 1 - (the busiest rank's time) / makespan: what the longest rank loses.
   [[nodiscard]] double bubble_rate() const;

@@ -10,7 +10,7 @@ namespace stagewright {
 CliResult run_stagewright(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
-  const ExitCode code = run_cli(arguments, out, err, false);
+  const ExitCode code = run_cli(arguments, out, err, Terminal{});
   return {code, out.str(), err.str()};
 }
 

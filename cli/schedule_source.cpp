@@ -1,0 +1,145 @@
+#include "cli/schedule_source.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "core/base/file.h"
+#include "core/base/suggest.h"
+#include "formats/pytorch_csv.h"
+#include "formats/schedule_vector.h"
+#include "planner/schedules/registry.h"
+
+namespace stagewright {
+namespace {
+
+Result<std::map<std::string, std::int64_t>> read_parameters(const OrderOptions& options,
+                                                            const ScheduleGenerator& generator) {
+  std::map<std::string, std::int64_t> parameters;
+  if (options.group) {
+    parameters["group"] = *options.group;
+  }
+  for (const std::string& text : options.parameters) {
+    const std::size_t equals = text.find('=');
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' sets nothing; write NAME=NUMBER", text),
+                  "--parameter");
+    }
+    const auto [stop, problem] = std::from_chars(text.data() + equals + 1, end, value);
+    if (stop != end || problem != std::errc{}) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' sets no whole number; write NAME=NUMBER", text),
+                  "--parameter");
+    }
+    parameters[text.substr(0, equals)] = value;
+  }
+  for (const auto& [name, value] : parameters) {
+    const auto known = generator.parameters;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("schedule '{}' has no parameter '{}'{}",
+                              generator.name,
+                              name,
+                              known.empty() ? "; it has none" : suggestion(name, known)),
+                  "--parameter");
+    }
+  }
+  return parameters;
+}
+
+/// Keeps a slip of the keyboard from filling the memory.
+Result<void> check_size(const PipelineShape& shape) {
+  constexpr double kMostActions = 1e8;
+  const double actions = 3.0 * shape.ranks * shape.micro_batches * shape.virtual_stages;
+  if (actions > kMostActions) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("a list of about {:.0f} actions is more than {:.0f}; take fewer "
+                            "ranks, micro-batches or virtual stages",
+                            actions,
+                            kMostActions),
+                "--chunks");
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_order_options(CLI::App& command, OrderOptions& options) {
+  // Indices of stages and micro-batches are 32 bits wide.
+  constexpr std::int32_t kMostRanks = 1 << 16;
+  constexpr std::int32_t kMostMicroBatches = 1 << 20;
+  constexpr std::int32_t kMostVirtualStages = 1 << 10;
+  command.add_option("--ranks", options.ranks, "Pipeline ranks (P)")
+      ->check(CLI::Range(1, kMostRanks));
+  command.add_option("--chunks,--micro-batches", options.micro_batches, "Micro-batches (M)")
+      ->check(CLI::Range(1, kMostMicroBatches));
+  command
+      .add_option("--virtual", options.virtual_stages, "Stages per rank (V); as the schedule needs")
+      ->check(CLI::Range(1, kMostVirtualStages));
+  command.add_option("--group", options.group, "Micro-batches per group of interleaved schedules")
+      ->check(CLI::PositiveNumber);
+  command.add_option(
+      "--parameter", options.parameters, "Another parameter of the schedule: NAME=NUMBER");
+}
+
+Result<NamedList> generate_list(const std::string& schedule, const OrderOptions& options) {
+  Result<ScheduleGenerator> generator = find_schedule(schedule);
+  if (!generator) {
+    return fail(generator.error().code, generator.error().message);
+  }
+  if (!options.ranks || !options.micro_batches) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("schedule '{}' needs its sizes; add --ranks P --chunks M", generator->name),
+        options.ranks ? "--chunks" : "--ranks");
+  }
+  auto parameters = read_parameters(options, *generator);
+  if (!parameters) {
+    return pass_on(std::move(parameters));
+  }
+  const PipelineShape shape{
+      .ranks = *options.ranks,
+      .virtual_stages = options.virtual_stages.value_or(generator->default_virtual_stages),
+      .micro_batches = *options.micro_batches,
+      .parameters = *std::move(parameters)};
+  if (auto fits = check_size(shape); !fits) {
+    return pass_on(std::move(fits));
+  }
+  const Result<PipelineOrder> order = generator->generate(shape);
+  if (!order) {
+    return fail(order.error().code, order.error().message);
+  }
+  return NamedList{std::string(generator->name), token_list(*order)};
+}
+
+Result<NamedList> load_list(const std::string& path) {
+  Result<std::string> text = read_file(path);
+  if (!text) {
+    return pass_on(std::move(text));
+  }
+  const std::size_t first = text->find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && (*text)[first] == '{' &&
+                    text->find('"', first) != std::string::npos;
+  Result<TokenList> list =
+      json ? parse_schedule_vector(*text, path) : parse_pytorch_csv(*text, path);
+  if (!list) {
+    return pass_on(std::move(list));
+  }
+  return NamedList{path, *std::move(list)};
+}
+
+bool names_a_file(const std::string& schedule) {
+  std::error_code ignored;
+  return schedule.find('/') != std::string::npos || schedule.ends_with(".csv") ||
+         schedule.ends_with(".json") || std::filesystem::exists(schedule, ignored);
+}
+
+}  // namespace stagewright

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/schedule/token_list.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace stagewright {
+
+/// The options that size a named schedule: `--ranks`, `--chunks`, `--virtual`, `--group` and
+/// `--parameter`.
+struct OrderOptions {
+  std::optional<std::int32_t> ranks;
+  std::optional<std::int32_t> micro_batches;
+  std::optional<std::int32_t> virtual_stages;
+  std::optional<std::int64_t> group;
+  std::vector<std::string> parameters;
+
+  /// Whether any of them was given.
+  [[nodiscard]] bool any() const {
+    return ranks || micro_batches || virtual_stages || group || !parameters.empty();
+  }
+};
+void add_order_options(CLI::App& command, OrderOptions& options);
+
+/// A list and what people call it: the schedule's name, or the file.
+struct NamedList {
+  std::string name;
+  TokenList list;
+};
+
+/// The order of the schedule of that name.  Fails naming what is absent, unknown or too large, or
+/// with the schedule's own rule and the values that obey it.
+[[nodiscard]] Result<NamedList> generate_list(const std::string& schedule,
+                                              const OrderOptions& options);
+
+/// A schedule vector (JSON) or a CSV of torch.distributed.pipelining, told apart by what the file
+/// holds.
+[[nodiscard]] Result<NamedList> load_list(const std::string& path);
+
+/// Whether people mean a file by this: it exists, has a folder in it, or ends as such files do.
+[[nodiscard]] bool names_a_file(const std::string& schedule);
+
+}  // namespace stagewright

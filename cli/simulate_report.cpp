@@ -1,0 +1,43 @@
+#include "cli/simulate_report.h"
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace stagewright {
+
+SimulateReports make_simulate_reports() {
+  SimulateReports reports;
+  reports.push_back(make_timeline_report());
+  return reports;
+}
+
+TraceDetail detail_for(const SimulateReports& reports) {
+  TraceDetail most = TraceDetail::kNone;
+  for (const auto& report : reports) {
+    most = std::max(most, report->detail());
+  }
+  return most;
+}
+
+ExitCode print_with_reports(const Context& context,
+                            const SimulateReports& reports,
+                            const SimulatedStep& step,
+                            nlohmann::json json,
+                            std::string text) {
+  for (const auto& report : reports) {
+    if (auto written = report->write(context, step, json, text); !written) {
+      return context.report(written.error());
+    }
+  }
+  if (context.json) {
+    *context.out << json.dump(2) << "\n";
+  } else {
+    *context.out << text;
+  }
+  return ExitCode::kSuccess;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,127 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli_runner.h"
+#include "core/base/file.h"
+#include "core/trace/trace.h"
+#include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stagewright {
+namespace {
+
+std::string vector_file(const std::string& name) {
+  return (source_folder() / "tests/golden/schedules" / (name + ".json")).string();
+}
+
+nlohmann::json simulate(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "simulate");
+  arguments.emplace_back("--json");
+  const CliResult result = run_stagewright(arguments);
+  EXPECT_EQ(result.code, ExitCode::kSuccess) << result.err;
+  return nlohmann::json::parse(result.out);
+}
+
+TEST(SimulateSchedule, TimesANamedSchedule) {
+  const auto json = simulate(
+      {"--schedule=zb-v", "--ranks=8", "--chunks=24", "--costs=F=1,I=1,W=1,B=2", "--transfer=0.1"});
+  // 24 micro-batches of two stages of 3 each and, at rank 0, the way of the last I through all
+  // stages: see the vector zb_zbv_P8_M24 for the times without transfers.
+  EXPECT_EQ(json.at("ranks"), 8);
+  EXPECT_EQ(json.at("stages"), 16);
+  EXPECT_EQ(json.at("micro_batches"), 24);
+  EXPECT_EQ(json.at("schedule"), "zb-v");
+  EXPECT_EQ(json.at("peak_F_to_W"), std::vector<int>(8, 16));
+}
+
+TEST(SimulateSchedule, SaysTheSameOfAFileAsCheckDoes) {
+  const std::string file = vector_file("torch_zbv_P2_M3_V2_commdefer");
+  const std::vector<std::string> costs{"--costs=F=1,I=1,W=1,B=2",
+                                       "--transfer=0.1",
+                                       "--scale-stage=last=1.5",
+                                       "--overlap=0.8",
+                                       "--json"};
+  std::vector<std::string> check{"schedules", "check", file};
+  check.insert(check.end(), costs.begin(), costs.end());
+  const auto checked = nlohmann::json::parse(run_stagewright(check).out);
+  std::vector<std::string> call{"--schedule", file};
+  call.insert(call.end(), costs.begin(), costs.end() - 1);
+  auto simulated = simulate(call);
+  EXPECT_NEAR(simulated.at("makespan").get<double>(), 22.7, 1e-9);
+  for (const char* key : {"schedule", "ranks", "stages", "micro_batches"}) {
+    simulated.erase(key);
+  }
+  EXPECT_EQ(simulated, checked);
+}
+
+TEST(SimulateSchedule, QueuesTheListsOwnTransfers) {
+  const std::string file = vector_file("torch_zbv_P2_M3_V2_commdefer");
+  const auto json = simulate({"--schedule", file, "--transfer=0.1", "--queues=channel"});
+  EXPECT_EQ(json.at("makespan"), json.at("queues").at("channel"));
+  const CliResult stuck =
+      run_stagewright({"simulate", "--schedule", file, "--transfer=0.1", "--queues=pair"});
+  EXPECT_EQ(stuck.code, ExitCode::kInfeasible);
+  EXPECT_NE(stuck.err.find("under --queues pair: deadlock: rank 0"), std::string::npos)
+      << stuck.err;
+}
+
+TEST(SimulateSchedule, WritesATraceThatReadsBack) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"trace.json", "trace.swtrace"}) {
+    const std::string path = (folder.path() / name).string();
+    (void)simulate({"--schedule=1f1b", "--ranks=2", "--chunks=2", "--transfer=1", "--trace", path});
+    const auto trace = parse_trace(read_file(path).value(), path);
+    ASSERT_TRUE(trace) << trace.error().to_string();
+    EXPECT_EQ(trace->ranks, 2);
+    EXPECT_EQ(trace->events.size(), 8U + 4U);
+    EXPECT_EQ(trace->plan_summary, "1f1b: 2 ranks, 2 stages, 2 micro-batches");
+  }
+}
+
+TEST(SimulateSchedule, WritesAPicture) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "picture.svg").string();
+  (void)simulate({"--schedule=dualpipe-v", "--ranks=2", "--chunks=4", "--svg", path});
+  const std::string svg = read_file(path).value();
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_NE(svg.find("dualpipe-v: 2 ranks, 4 stages, 4 micro-batches"), std::string::npos);
+}
+
+/// The message of a call that must not work.
+std::string error_of(std::vector<std::string> arguments, ExitCode code) {
+  arguments.insert(arguments.begin(), "simulate");
+  const CliResult result = run_stagewright(arguments);
+  EXPECT_EQ(result.code, code) << result.out;
+  return result.err;
+}
+
+TEST(SimulateSchedule, NamesWhatIsWrong) {
+  EXPECT_EQ(error_of({"--schedule=zb-vv", "--ranks=2", "--chunks=4"}, ExitCode::kInvalidInput),
+            "error: there is no schedule 'zb-vv'; did you mean 'zb-v'?\n");
+  EXPECT_EQ(error_of({"--schedule=zb-v", "--ranks=2"}, ExitCode::kInvalidInput),
+            "error: --chunks: schedule 'zb-v' needs its sizes; add --ranks P --chunks M\n");
+  EXPECT_NE(error_of({}, ExitCode::kUsage).find("A plan file, or --schedule NAME"),
+            std::string::npos);
+  EXPECT_NE(error_of({"x.plan.json", "--costs=F=1"}, ExitCode::kUsage).find("--schedule"),
+            std::string::npos);
+  EXPECT_NE(error_of({"x.plan.json", "--schedule=1f1b"}, ExitCode::kUsage).find("excludes"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of({"--schedule", vector_file("chimera_P2_M2"), "--ranks=2"}, ExitCode::kInvalidInput)
+          .find("leave out --ranks"),
+      std::string::npos);
+  EXPECT_NE(error_of({"--schedule=nowhere.csv"}, ExitCode::kInvalidInput).find("nowhere.csv"),
+            std::string::npos);
+  EXPECT_EQ(error_of({"--schedule", vector_file("torch_1f1b_ir_BAD_P4_M8")}, ExitCode::kInfeasible),
+            "error: " + vector_file("torch_1f1b_ir_BAD_P4_M8") +
+                ": the list is not valid: range: rank 3 pos 14: 3F8 out of range (S=4, M=8)\n");
+  EXPECT_NE(error_of({"--schedule=1f1b", "--ranks=2", "--chunks=2", "--svg", ""}, ExitCode::kUsage)
+                .find("the name is empty"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace stagewright
