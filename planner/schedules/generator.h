@@ -46,6 +46,8 @@ struct ScheduleGenerator {
   /// Backward passes use other weights than the optimizer has updated last, so that the order alone
   /// does not say what is computed.
   bool asynchronous = false;
+  /// The order is searched for, beginning with those of the other schedules.
+  bool synthesised = false;
   /// The order of compute actions per rank.  REQUIRES: all sizes of the shape positive.  Fails
   /// with kInfeasible where a rule of the schedule is broken, saying which values obey it.
   Result<PipelineOrder> (*generate)(const PipelineShape& shape);

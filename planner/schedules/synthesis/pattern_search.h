@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "planner/schedules/synthesis/best_orders.h"
+
+namespace stagewright {
+
+/// Replays the first patterns, then neighbours of the best ones, and offers all that they give.
+/// Ends early once an order takes no longer than `good_enough`.
+void search_patterns(const StepTable& table,
+                     std::int32_t variations,
+                     std::int64_t good_enough,
+                     std::mt19937& engine,
+                     BestOrders& best_orders);
+
+/// Replays the best candidate's own times with single stages' forwards or backwards moved for all
+/// micro-batches alike.
+void search_offsets(const StepTable& table,
+                    std::int32_t variations,
+                    std::int64_t good_enough,
+                    std::mt19937& engine,
+                    BestOrders& best_orders);
+
+}  // namespace stagewright
