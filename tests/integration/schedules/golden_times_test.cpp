@@ -1,6 +1,5 @@
 // Every vector's verdict, times, idle shares, peaks and queue verdicts against golden_times.json.
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/analysis/order_check.h"
+#include "tests/integration/schedules/cost_sets.h"
 #include "tests/integration/schedules/vectors.h"
 
 namespace stagewright {
@@ -16,45 +16,13 @@ namespace {
 /// The golden figures have six decimals.
 constexpr double kTolerance = 1.001e-6;
 
-struct CostSet {
-  std::string name;
-  double backward_input = 1;
-  double backward_weight = 1;
-  double transfer = 0;
-  double last_stage = 1;
-  double overlap = 1;
-};
-const std::array kCostSets{
-    CostSet{.name = "c0"},
-    CostSet{.name = "c01", .transfer = 0.1},
-    CostSet{.name = "uneq", .backward_input = 1.2, .backward_weight = 0.8, .transfer = 0.05},
-    CostSet{.name = "last", .transfer = 0.1, .last_stage = 1.5},
-    CostSet{.name = "c01_ov", .transfer = 0.1, .overlap = 0.8}};
-
-ListCosts costs_of(const CostSet& set, std::int32_t stages) {
-  ListCosts costs{.stages = costs_per_stage({.forward = from_seconds(1),
-                                             .backward = from_seconds(2),
-                                             .backward_input = from_seconds(set.backward_input),
-                                             .backward_weight = from_seconds(set.backward_weight),
-                                             .transfer = from_seconds(set.transfer)},
-                                            stages),
-                  .overlap = set.overlap};
-  for (auto* kind : {&costs.stages.forward,
-                     &costs.stages.backward,
-                     &costs.stages.backward_input,
-                     &costs.stages.backward_weight}) {
-    kind->back() = from_seconds(to_seconds(kind->back()) * set.last_stage);
-  }
-  return costs;
-}
-
 class GoldenTimes : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenTimes, AreWhatTheCheckFinds) {
   const TokenList list = read_vector(GetParam());
   const nlohmann::json& golden = golden_times(GetParam());
   if (golden.contains("error")) {
-    const OrderCheck check = check_order(list, costs_of(kCostSets[0], list.stages));
+    const OrderCheck check = check_order(list, costs_of(cost_sets()[0], list.stages));
     ASSERT_TRUE(check.fault.has_value());
     EXPECT_EQ(name_of(check.fault->kind), golden.at("error").get<std::string>());
     // "missing: backward of stage 0 micro-batch 4 (I=False, W=False)": what stands before the
@@ -66,7 +34,7 @@ TEST_P(GoldenTimes, AreWhatTheCheckFinds) {
   }
   EXPECT_EQ(activation_peaks(list).to_backward, golden.at("peak_F_to_B"));
   EXPECT_EQ(activation_peaks(list).to_weight, golden.at("peak_F_to_W"));
-  for (const CostSet& set : kCostSets) {
+  for (const CostSet& set : cost_sets()) {
     if (!golden.contains(set.name)) {
       continue;
     }
@@ -91,7 +59,7 @@ TEST_P(GoldenTimes, OfEveryQueueModelAreWhatTheCheckFinds) {
     return;  // no transfers, or a list that is wrong before any
   }
   const TokenList list = read_vector(GetParam());
-  const OrderCheck check = check_order(list, costs_of(kCostSets[1], list.stages));
+  const OrderCheck check = check_order(list, costs_of(cost_sets()[1], list.stages));
   ASSERT_EQ(check.queues.size(), kQueueModels.size());
   for (const auto& [model, timing] : check.queues) {
     SCOPED_TRACE(std::string(name_of(model)));
