@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/units.h"
+#include "sim/engine/timing_graph.h"
+
+namespace stagewright {
+
+/// What happens to a node, and when.
+struct Event {
+  enum class Kind : std::int32_t {
+    kBegin,  ///< all that it waits for is done
+    kDue,    ///< it is done, or has left its links, unless it has been given another time since
+  };
+  Duration at{};
+  NodeIndex node = 0;
+  Kind kind = Kind::kBegin;
+  friend bool operator==(const Event&, const Event&) = default;
+  /// A total order of all events that differ, so that runs are the same whatever is pushed first.
+  [[nodiscard]] bool before(const Event& other) const {
+    if (at != other.at) {
+      return at < other.at;
+    }
+    return node != other.node ? node < other.node : kind < other.kind;
+  }
+};
+
+/// Events by time, then node: a heap of four children per parent, two to a cache line (LaMarca and
+/// Ladner 1996).  Keeps its memory when it is emptied.
+class EventQueue {
+ public:
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] const Event& next() const { return heap_.front(); }
+  void clear() { heap_.clear(); }
+
+  void push(const Event& event) {
+    std::size_t hole = heap_.size();
+    heap_.push_back(event);
+    while (hole > 0) {
+      const std::size_t parent = (hole - 1) / kChildren;
+      if (!event.before(heap_[parent])) {
+        break;
+      }
+      heap_[hole] = heap_[parent];
+      hole = parent;
+    }
+    heap_[hole] = event;
+  }
+
+  /// REQUIRES: !empty().
+  Event pop() {
+    const Event first = heap_.front();
+    const Event last = heap_.back();
+    heap_.pop_back();
+    const std::size_t size = heap_.size();
+    std::size_t hole = 0;
+    while (true) {
+      const std::size_t begin = hole * kChildren + 1;
+      if (begin >= size) {
+        break;
+      }
+      const std::size_t end = begin + kChildren < size ? begin + kChildren : size;
+      std::size_t least = begin;
+      for (std::size_t child = begin + 1; child < end; ++child) {
+        least = heap_[child].before(heap_[least]) ? child : least;
+      }
+      if (!heap_[least].before(last)) {
+        break;
+      }
+      heap_[hole] = heap_[least];
+      hole = least;
+    }
+    if (size > 0) {
+      heap_[hole] = last;
+    }
+    return first;
+  }
+
+ private:
+  static constexpr std::size_t kChildren = 4;
+  std::vector<Event> heap_;
+};
+
+}  // namespace stagewright

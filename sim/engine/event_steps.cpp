@@ -1,0 +1,105 @@
+#include "sim/engine/event_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/schedule/touches.h"
+
+namespace stagewright {
+namespace {
+
+bool is_collective(const Operation& op) {
+  return class_of(op.kind) == OpClass::kCollective;
+}
+
+}  // namespace
+
+EventSteps::EventSteps(const RankProgram& program, RankPlace place, const CostModel& cost)
+    : program_(program),
+      place_(std::move(place)),
+      cost_(cost),
+      communicated_(program.tensors.size(), false) {
+  for (const Action& action : program.actions) {
+    for (const TensorId tensor : moved_tensors(program, action)) {
+      communicated_[memory_owner(program, tensor).index()] = true;
+    }
+  }
+  for (const StageProgram& stage : program.stages) {
+    for (const auto* list : {&stage.forward, &stage.backward, &stage.recompute}) {
+      std::ranges::for_each(*list, [this](const Operation& op) { mark(op); });
+    }
+  }
+  for (const GradientBucket& bucket : program.buckets) {
+    for (const auto* list : {&bucket.reduce, &bucket.gather}) {
+      std::ranges::for_each(*list, [this](const Operation& op) { mark(op); });
+    }
+  }
+  std::ranges::for_each(program.optimizer_step, [this](const Operation& op) { mark(op); });
+}
+
+/// The tensors of an operation beside the compute stream.
+void EventSteps::mark(const Operation& op) {
+  if (!is_collective(op) && op.stream == kComputeStream) {
+    return;
+  }
+  for (const auto* list : {&op.inputs, &op.outputs}) {
+    for (const TensorId tensor : *list) {
+      communicated_[memory_owner(program_, tensor).index()] = true;
+    }
+  }
+}
+
+std::vector<EventStep::Use> EventSteps::uses_of(const Operation& op) const {
+  std::vector<EventStep::Use> uses;
+  const auto add = [&](TensorId tensor, bool writes) {
+    const TensorId owner = memory_owner(program_, tensor);
+    if (!communicated_[owner.index()]) {
+      return;
+    }
+    const auto found = std::ranges::find(uses, owner, &EventStep::Use::tensor);
+    if (found == uses.end()) {
+      uses.push_back({owner, writes});
+    } else {
+      found->writes = found->writes || writes;
+    }
+  };
+  for (const TensorId tensor : op.inputs) {
+    add(tensor, false);
+  }
+  for (const TensorId tensor : op.outputs) {
+    add(tensor, true);
+  }
+  return uses;
+}
+
+std::vector<EventStep> EventSteps::work_out(const Action& action) const {
+  const ActionOperations selection = operations_of(program_, action);
+  std::vector<EventStep> steps;
+  for (const PricedOperation& priced : price_operations(program_, selection, place_, cost_).ops) {
+    const Operation& op = selection.ops[static_cast<std::size_t>(priced.op)];
+    EventStep step{.stream = op.stream, .alone = priced.duration, .uses = uses_of(op)};
+    if (is_collective(op)) {
+      step.group = op.group;
+      step.kind = op.kind;
+      step.size = bytes_moved(op);
+    }
+    const bool joins = !step.group && step.uses.empty() && !steps.empty() && !steps.back().group &&
+                       steps.back().uses.empty() && steps.back().stream == step.stream;
+    if (joins) {
+      steps.back().alone += step.alone;
+    } else {
+      steps.push_back(std::move(step));
+    }
+  }
+  return steps;
+}
+
+const std::vector<EventStep>& EventSteps::of(const Action& action) {
+  const auto [found, is_new] = known_.try_emplace({action.kind, action.stage, action.bucket});
+  if (is_new) {
+    found->second = work_out(action);
+  }
+  return found->second;
+}
+
+}  // namespace stagewright

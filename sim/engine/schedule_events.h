@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/cluster/cluster.h"
+#include "core/schedule/schedule.h"
+#include "sim/cost/cost_model.h"
+#include "sim/engine/event_graph.h"
+
+namespace stagewright {
+
+struct ScheduleEventOptions {
+  bool buffered_sends = false;  ///< as SimulationOptions::buffered_sends
+};
+
+/// A lowered schedule for the event engine, by the rules of core/schedule/semantics.h: every rank
+/// of it, not one of those alike, because ranks on different nodes meet different traffic.
+struct ScheduleEvents {
+  EventGraph graph;
+  std::vector<std::int32_t> action_begin;  ///< by rank: number of its first action, and the end
+  std::vector<std::int32_t> node_begin;    ///< by action: into action_nodes, and the end
+  /// Nodes of each action in issue order.  A message has two actions, a collective one per member.
+  std::vector<NodeIndex> action_nodes;
+
+  /// The nodes of the i-th action of a rank's list.
+  [[nodiscard]] std::span<const NodeIndex> nodes_of(RankId rank, std::size_t i) const {
+    const std::size_t action = static_cast<std::size_t>(action_begin[rank.index()]) + i;
+    const auto first = static_cast<std::size_t>(node_begin[action]);
+    return std::span(action_nodes)
+        .subspan(first, static_cast<std::size_t>(node_begin[action + 1]) - first);
+  }
+};
+
+/// Operations and messages are priced as if they had their links alone
+/// (GroupGeometry::groups_per_node = 1): what they share, the engine finds.
+/// Operations on one stream that nobody else waits for or holds up stand together in one node.
+/// REQUIRES: validate(schedule) succeeded.  Fails as simulate().
+[[nodiscard]] Result<ScheduleEvents> schedule_events(const Schedule& schedule,
+                                                     const Cluster& cluster,
+                                                     const CostModel& cost,
+                                                     const ScheduleEventOptions& options = {});
+
+}  // namespace stagewright

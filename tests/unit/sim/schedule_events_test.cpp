@@ -1,0 +1,267 @@
+#include "sim/engine/schedule_events.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <random>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fake_cost.h"
+#include "planner/lower/lower.h"
+#include "sim/engine/event_engine.h"
+#include "sim/engine/static_pass.h"
+#include "test_devices.h"
+#include "tests/support/tiny_models.h"
+#include "tests/support/toy_schedule.h"
+
+namespace stagewright {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FakeCost;
+
+/// First start and last end of every rank's actions.
+using ActionTimes = std::map<std::pair<std::int32_t, std::int32_t>, std::pair<Duration, Duration>>;
+
+ActionTimes static_times(const Schedule& schedule, const Cluster& cluster, const CostModel& cost) {
+  const auto simulation = simulate(
+      schedule,
+      cluster,
+      cost,
+      {.representatives = false, .trace = TraceDetail::kOperations, .trace_all_ranks = true});
+  EXPECT_TRUE(simulation) << (simulation ? "" : simulation.error().to_string());
+  ActionTimes times;
+  if (simulation) {
+    for (const TraceEvent& event : simulation->trace.events) {
+      if (event.op_index || is_send(event.action) || is_receive(event.action)) {
+        const auto [found, is_new] = times.try_emplace({event.rank.value(), event.action_index},
+                                                       event.start.time_since_epoch(),
+                                                       event.end.time_since_epoch());
+        found->second.first = std::min(found->second.first, event.start.time_since_epoch());
+        found->second.second = std::max(found->second.second, event.end.time_since_epoch());
+      }
+    }
+  }
+  return times;
+}
+
+ActionTimes event_times(const Schedule& schedule, const Cluster& cluster, const CostModel& cost) {
+  const auto events = schedule_events(schedule, cluster, cost);
+  EXPECT_TRUE(events) << (events ? "" : events.error().to_string());
+  ActionTimes result;
+  if (!events) {
+    return result;
+  }
+  EventEngine engine(events->graph);
+  const EventTimes& times = engine.run(events->graph.alone);
+  for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
+    const auto actions =
+        static_cast<std::size_t>(events->action_begin[rank + 1] - events->action_begin[rank]);
+    for (std::size_t i = 0; i < actions; ++i) {
+      for (const NodeIndex node : events->nodes_of(RankId(rank), i)) {
+        const Duration start = times.start[static_cast<std::size_t>(node)];
+        const Duration end = times.end[static_cast<std::size_t>(node)];
+        const auto [found, is_new] = result.try_emplace(
+            {static_cast<std::int32_t>(rank), static_cast<std::int32_t>(i)}, start, end);
+        found->second.first = std::min(found->second.first, start);
+        found->second.second = std::max(found->second.second, end);
+      }
+    }
+  }
+  return result;
+}
+
+/// Prices that differ from operation to operation without any order in them.
+void scatter(unsigned seed, Duration longest, FakeCost& cost) {
+  cost.compute = [seed, longest](const Operation& op) {
+    const std::size_t mixed = std::hash<std::string>{}(cost_key(op) + std::to_string(seed));
+    return Duration(static_cast<std::int64_t>(mixed % static_cast<std::size_t>(longest.count())));
+  };
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<std::int64_t> time(1, longest.count());
+  cost.collective_time = Duration(time(random));
+  // Every second time longer than most phases, so that sends hold up what follows them.
+  cost.transfer_time = Duration(time(random)) * (seed % 2 == 0 ? 60 : 1);
+}
+
+struct Case {
+  const char* name;
+  Degrees degrees;
+  std::int32_t micro_batches = 4;
+  Recompute recompute = Recompute::kNone;
+  const char* order = "1f1b";
+  std::int32_t virtual_stages = 1;
+};
+
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.name;
+}
+
+class ScheduleEventsOfPlans : public testing::TestWithParam<Case> {};
+
+// Links so wide that nothing contends: the times of the static pass.
+TEST_P(ScheduleEventsOfPlans, TakeTheTimesOfTheStaticPass) {
+  const Case& one = GetParam();
+  for (const ModelGraph& model : {tiny_gpt(4), tiny_llama(4)}) {
+    Cluster cluster = gpu_cluster(2);
+    cluster.types[0].intra_node.bandwidth = BytesPerSecond(1e18);
+    cluster.types[0].inter_node.bandwidth = BytesPerSecond(1e18);
+    Plan plan = plan_of(model, one.degrees, one.micro_batches);
+    plan.schedule = one.order;
+    plan.virtual_stages = one.virtual_stages;
+    for (StagePlan& stage : plan.stages) {
+      stage.recompute = one.recompute;
+    }
+    const auto schedule = lower(model, cluster, plan);
+    ASSERT_TRUE(schedule) << schedule.error().to_string();
+    for (const unsigned seed : {1U, 2U, 4U}) {
+      SCOPED_TRACE(testing::Message() << model.name << ", seed " << seed);
+      FakeCost cost;
+      scatter(seed, 1us, cost);
+      const ActionTimes expected = static_times(*schedule, cluster, cost);
+      ASSERT_FALSE(expected.empty());
+      EXPECT_EQ(event_times(*schedule, cluster, cost), expected);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Plans,
+                         ScheduleEventsOfPlans,
+                         testing::Values(Case{"one", {}},
+                                         Case{"dp2", {.dp = 2}},
+                                         Case{"tp2", {.tp = 2}},
+                                         Case{"pp2", {.pp = 2}},
+                                         Case{"pp2gpipe", {.pp = 2}, 6, Recompute::kNone, "gpipe"},
+                                         Case{"pp4", {.pp = 4}, 7},
+                                         Case{"dp2tp2pp2", {.dp = 2, .tp = 2, .pp = 2}, 3},
+                                         Case{"dp4pp4", {.dp = 4, .pp = 4}, 6},
+                                         Case{"full", {.tp = 2, .pp = 2}, 4, Recompute::kFull}),
+                         [](const testing::TestParamInfo<Case>& one) { return one.param.name; });
+
+/// Prices by size, as the analytical model has them for links.
+Cluster round_cluster(std::int32_t nodes, std::int32_t devices, std::int32_t devices_per_nic) {
+  Cluster cluster;
+  cluster.name = "round";
+  cluster.types = {test::round_device()};
+  cluster.types[0].inter_node.devices_per_port = devices_per_nic;
+  cluster.types[0].inter_node.latency = 5us;
+  cluster.types[0].intra_node.latency = 1us;
+  for (std::int32_t n = 0; n < nodes; ++n) {
+    cluster.nodes.push_back({"", std::vector<std::int32_t>(static_cast<std::size_t>(devices), 0)});
+  }
+  return cluster;
+}
+
+/// Every message has rows * width * 4 bytes.
+Schedule two_pipelines(std::int64_t width) {
+  ToyOptions options;
+  options.replicas = 2;
+  options.rows = 1000;
+  options.width = width;
+  Schedule schedule = toy_schedule({"0F0 0SEND_F0", "1RECV_F0 1F0"}, options);
+  return schedule;
+}
+
+/// Of each message, by its sender.
+std::vector<Duration> message_times(const Schedule& schedule, const Cluster& cluster) {
+  const auto cost = make_analytical_cost();
+  const auto events = schedule_events(schedule, cluster, *cost);
+  EXPECT_TRUE(events) << (events ? "" : events.error().to_string());
+  EventEngine engine(events->graph);
+  const EventTimes& times = engine.run(events->graph.alone);
+  std::vector<Duration> lengths;
+  for (std::size_t node = 0; node < events->graph.nodes(); ++node) {
+    if (events->graph.kind[node] == EventGraph::Kind::kFlow) {
+      lengths.push_back(times.end[node] - times.start[node]);
+    }
+  }
+  return lengths;
+}
+
+/// Puts rank r on device devices[r].
+void place(Schedule& schedule, const std::vector<std::int32_t>& devices) {
+  ASSERT_EQ(schedule.ranks.size(), devices.size());
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    schedule.ranks[rank].device = DeviceId(devices[rank]);
+  }
+}
+
+// Messages of 1000 * 2500 * 4 B = 10 MB: 1 ms over a NIC of 10 GB/s, 0.1 ms over a port of 100 GB/s
+// inside a node; latency 5 us and 1 us.  Both pipelines send at the same moment.
+TEST(ScheduleEvents, TwoMessagesOverOneNicTakeTwiceTheirBytes) {
+  Schedule schedule = two_pipelines(2500);
+  ASSERT_EQ(schedule.ranks.size(), 4U);
+  // Which ranks are first stages: those that send.
+  const auto sends = [&](std::size_t rank) {
+    return is_send(schedule.programs[schedule.ranks[rank].program.index()].actions.back().kind);
+  };
+  std::vector<std::int32_t> devices;
+  std::int32_t first = 0;
+  std::int32_t second = 2;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    devices.push_back(sends(rank) ? first++ : second++);
+  }
+  place(schedule, devices);
+  EXPECT_EQ(message_times(schedule, round_cluster(2, 2, 2)),
+            (std::vector<Duration>{Duration(2005us), Duration(2005us)}));
+  EXPECT_EQ(message_times(schedule, round_cluster(2, 2, 1)),
+            (std::vector<Duration>{Duration(1005us), Duration(1005us)}));
+  EXPECT_EQ(message_times(schedule, round_cluster(1, 4, 1)),
+            (std::vector<Duration>{Duration(101us), Duration(101us)}));
+}
+
+// The same over a trunk of half the sum of its two NICs.
+TEST(ScheduleEvents, TwoMessagesOverAnOversubscribedTrunkTakeTwiceTheirBytes) {
+  Schedule schedule = two_pipelines(2500);
+  const auto sends = [&](std::size_t rank) {
+    return is_send(schedule.programs[schedule.ranks[rank].program.index()].actions.back().kind);
+  };
+  std::vector<std::int32_t> devices;
+  std::int32_t first = 0;
+  std::int32_t second = 2;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    devices.push_back(sends(rank) ? first++ : second++);
+  }
+  place(schedule, devices);
+  Cluster cluster = round_cluster(4, 1, 1);
+  cluster.tiers = {{.name = "leaf", .nodes = 2, .over_subscription = 2},
+                   {.name = "spine", .nodes = 4}};
+  EXPECT_EQ(message_times(schedule, cluster),
+            (std::vector<Duration>{Duration(2005us), Duration(2005us)}));
+  cluster.tiers[0].over_subscription = 1;
+  EXPECT_EQ(message_times(schedule, cluster),
+            (std::vector<Duration>{Duration(1005us), Duration(1005us)}));
+}
+
+// Four replicas of one stage on two nodes reduce their gradients over the NICs; the static price
+// holds what geometry makes certain, the event engine finds it.  Groups of one kind that share
+// ports for certain: data groups of two tensor-parallel ranks would; here the group is alone, and
+// both have it at its full rate.
+TEST(ScheduleEvents, AlonePricesAreThoseOfTheStaticPass) {
+  ToyOptions options;
+  options.replicas = 4;
+  options.rows = 10;
+  options.width = 512;
+  const Schedule schedule = toy_schedule({"0F0 0B0 REDUCE0 STEP"}, options);
+  const auto cost = make_analytical_cost();
+  for (const std::int32_t per_nic : {1, 2}) {
+    const Cluster cluster = round_cluster(2, 2, per_nic);
+    EXPECT_EQ(event_times(schedule, cluster, *cost), static_times(schedule, cluster, *cost));
+  }
+}
+
+TEST(ScheduleEvents, ADeviceThatTheClusterDoesNotHaveIsNamed) {
+  const Schedule schedule = toy_schedule({"0F0 0SEND_F0", "1RECV_F0 1F0"});
+  const auto events = schedule_events(schedule, round_cluster(1, 1, 1), *make_analytical_cost());
+  ASSERT_FALSE(events);
+  EXPECT_NE(events.error().message.find("rank 1 runs on device 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stagewright
