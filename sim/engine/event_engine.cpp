@@ -15,7 +15,7 @@ namespace {
 bool is_plain(const EventGraph& graph, std::size_t node, bool slows) {
   const std::int32_t place = graph.place[node];
   switch (graph.kind[node]) {
-    case EventGraph::Kind::kInstant:
+    case EventGraph::Kind::kDelay:
       return true;
     case EventGraph::Kind::kCompute:
       return !slows && graph.ranks_on_device[static_cast<std::size_t>(place)] <= 1;

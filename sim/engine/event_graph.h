@@ -13,7 +13,7 @@ namespace stagewright {
 /// Structure of arrays, by node.
 struct EventGraph {
   enum class Kind : std::uint8_t {
-    kInstant,  ///< takes no time: a place in the order
+    kDelay,    ///< takes its time whatever else happens; none: a place in the order
     kCompute,  ///< on a device
     kFlow,     ///< a message or collective, over a route
   };

@@ -11,40 +11,53 @@
 #include <tbb/task_arena.h>
 
 #include "core/base/check.h"
+#include "sim/engine/sweep_graph.h"
 
 namespace stagewright {
 namespace {
 
+/// How samples are timed: in one pass, laid out once for all, unless something contends.
+struct Timed {
+  const EventGraph& graph;
+  const MonteCarloOptions& options;
+  std::optional<CompiledGraph> pass;
+};
+
+Timed prepare(const EventGraph& graph, const MonteCarloOptions& options) {
+  const bool contends = may_contend(graph, options.event);
+  return {graph, options, contends ? std::nullopt : std::optional(compile(graph.graph))};
+}
+
 /// What one thread simulates samples with.
 class Sampler {
  public:
-  Sampler(const EventGraph& graph, const MonteCarloOptions& options)
-      : graph_(graph), options_(options), alone_(graph.nodes()) {
-    if (may_contend(graph, options.event)) {
-      engine_.emplace(graph, options.event);
+  explicit Sampler(const Timed& timed) : timed_(timed), alone_(timed.graph.nodes()) {
+    if (timed.pass) {
+      durations_.resize(timed.pass->graph.size());
+      ends_.resize(timed.pass->graph.size());
     } else {
-      starts_.resize(graph.nodes());
+      engine_.emplace(timed.graph, timed.options.event);
     }
   }
 
   [[nodiscard]] Duration step_time(std::size_t sample) {
-    perturb(graph_, options_.perturbation, {options_.seed, sample}, alone_);
+    perturb(timed_.graph,
+            timed_.options.perturbation,
+            {.seed = timed_.options.seed, .sample = sample},
+            alone_);
     if (engine_) {
       return engine_->run(alone_).makespan;
     }
-    time_actions(graph_.graph, alone_, starts_);
-    Duration last{};
-    for (std::size_t node = 0; node < alone_.size(); ++node) {
-      last = std::max(last, starts_[node] + alone_[node]);
-    }
-    return last;
+    timed_.pass->spread(alone_, durations_);
+    sweep(timed_.pass->graph, timed_.pass->lags, durations_, ends_);
+    return *std::ranges::max_element(ends_);
   }
 
  private:
-  const EventGraph& graph_;
-  const MonteCarloOptions& options_;
-  std::vector<Duration> alone_;
-  std::vector<Duration> starts_;
+  const Timed& timed_;
+  std::vector<Duration> alone_;      ///< by node
+  std::vector<Duration> durations_;  ///< by index of the pass
+  std::vector<Duration> ends_;
   std::optional<EventEngine> engine_;
 };
 
@@ -75,7 +88,8 @@ StepSamples statistics_of(std::vector<Duration> times) {
 StepSamples sample_steps(const EventGraph& graph, const MonteCarloOptions& options) {
   SW_CHECK(options.samples >= 1 && options.threads >= 0, "at least one sample");
   std::vector<Duration> times(static_cast<std::size_t>(options.samples));
-  tbb::enumerable_thread_specific<Sampler> samplers([&] { return Sampler(graph, options); });
+  const Timed timed = prepare(graph, options);
+  tbb::enumerable_thread_specific<Sampler> samplers([&] { return Sampler(timed); });
   tbb::task_arena arena(options.threads == 0 ? tbb::task_arena::automatic : options.threads);
   arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, times.size()),

@@ -67,6 +67,10 @@ void perturb(const EventGraph& graph,
   const double jitter = perturbation.jitter;
   for (std::size_t node = 0; node < alone.size(); ++node) {
     Duration time = graph.alone[node];
+    if (graph.kind[node] == EventGraph::Kind::kDelay) {
+      alone[node] = time;
+      continue;
+    }
     if (graph.kind[node] == EventGraph::Kind::kCompute) {
       if (!factors.empty()) {
         time = scaled(time, factors[static_cast<std::size_t>(graph.rank[node])]);

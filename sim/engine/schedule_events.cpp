@@ -311,7 +311,7 @@ class ScheduleGraph {
       if (options_.buffered_sends) {
         builder_.add_edge(last->second, message, EdgeKind::kStream);
       } else {
-        const NodeIndex gate = add_node(walk, EventGraph::Kind::kInstant, 0, {}, -1);
+        const NodeIndex gate = add_node(walk, EventGraph::Kind::kDelay, 0, {}, -1);
         if (walk.gate) {
           builder_.add_edge(*walk.gate, gate, EdgeKind::kIssue);
         }

@@ -1,0 +1,119 @@
+#include "sim/analysis/goodput.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/analysis/failure_times.h"
+
+namespace stagewright {
+
+Duration young_interval(Duration checkpoint_time, Duration mtbf) {
+  return from_seconds(std::sqrt(2 * to_seconds(checkpoint_time) * to_seconds(mtbf)));
+}
+
+Duration daly_interval(Duration checkpoint_time, Duration mtbf) {
+  const double c = to_seconds(checkpoint_time);
+  const double m = to_seconds(mtbf);
+  if (c >= 2 * m) {
+    return mtbf;
+  }
+  const double ratio = c / (2 * m);
+  return from_seconds(std::sqrt(2 * c * m) * (1 + std::sqrt(ratio) / 3 + ratio / 9) - c);
+}
+
+namespace {
+
+/// Share of time in which all `servers` are busy (recursion in their number).
+double erlang_loss(std::int32_t servers, double load) {
+  double loss = 1;
+  for (std::int32_t n = 1; n <= servers; ++n) {
+    loss = load * loss / (n + load * loss);
+  }
+  return loss;
+}
+
+double day_in(Duration time) {
+  constexpr double kSecondsPerDay = 86400;
+  return kSecondsPerDay / to_seconds(time);
+}
+
+}  // namespace
+
+Result<void> check_failures(const FailureModel& model) {
+  const std::pair<const char*, Duration> needed[] = {{"mean time between failures", model.mtbf},
+                                                     {"step time", model.step_time}};
+  for (const auto& [what, time] : needed) {
+    if (time <= Duration{}) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("the {} is {}; it must be above zero", what, to_string(time)));
+    }
+  }
+  const std::pair<const char*, Duration> others[] = {{"checkpoint time", model.checkpoint_time},
+                                                     {"restart time", model.restart_time},
+                                                     {"repair time", model.repair_time}};
+  for (const auto& [what, time] : others) {
+    if (time < Duration{}) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("the {} is {}; it cannot be negative", what, to_string(time)));
+    }
+  }
+  if (model.interval_steps && *model.interval_steps < 1) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("a checkpoint every {} steps; take 1 or more", *model.interval_steps));
+  }
+  const double stretch =
+      to_seconds(model.step_time) * static_cast<double>(steps_between_checkpoints(model)) +
+      to_seconds(model.checkpoint_time);
+  constexpr double kMostMeanTimes = 700;
+  if (std::max(stretch, to_seconds(model.restart_time)) / to_seconds(model.mtbf) > kMostMeanTimes) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("with a failure every {} on average the run gets nowhere: a stretch "
+                            "with its checkpoint takes {}, a restart {}",
+                            to_string(model.mtbf),
+                            to_string(from_seconds(stretch)),
+                            to_string(model.restart_time)));
+  }
+  return {};
+}
+
+std::int64_t steps_between_checkpoints(const FailureModel& model) {
+  if (model.interval_steps) {
+    return *model.interval_steps;
+  }
+  const Duration best = daly_interval(model.checkpoint_time, model.mtbf);
+  const double steps = to_seconds(best) / to_seconds(model.step_time);
+  return std::max<std::int64_t>(std::llround(steps), 1);
+}
+
+Result<Goodput> expected_goodput(const FailureModel& model) {
+  if (auto checked = check_failures(model); !checked) {
+    return pass_on(std::move(checked));
+  }
+  Goodput result;
+  result.interval_steps = steps_between_checkpoints(model);
+  result.interval = model.step_time * result.interval_steps;
+  const double m = to_seconds(model.mtbf);
+  const double work = to_seconds(result.interval);
+  const double checkpoint = to_seconds(model.checkpoint_time);
+  const double restart = to_seconds(model.restart_time);
+  // Of one stretch, in seconds while the run has its nodes.
+  const double failed = std::expm1((work + checkpoint) / m);  // stretches that fail per success
+  const double whole = m * std::exp(restart / m) * failed;
+  result.no_spare = model.repair_time > Duration{}
+                        ? erlang_loss(model.spare_nodes + 1, to_seconds(model.repair_time) / m)
+                        : 0;
+  const double share = (1 - result.no_spare) / whole;
+  result.useful = work * share;
+  result.checkpoint = checkpoint * share;
+  // Every failure of a stretch is followed by one restart that succeeds.
+  result.restart = failed * restart * share;
+  result.lost = 1 - result.no_spare - result.useful - result.checkpoint - result.restart;
+  result.failures_per_day = (1 - result.no_spare) * day_in(model.mtbf);
+  return result;
+}
+
+}  // namespace stagewright
