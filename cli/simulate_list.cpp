@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/bubble_report.h"
 #include "cli/list_report.h"
 #include "cli/simulate_command.h"
 #include "cli/table.h"
 #include "core/base/version.h"
 #include "sim/analysis/list_trace.h"
+#include "sim/analysis/trace_work.h"
 
 namespace stagewright {
 namespace {
@@ -113,17 +115,21 @@ ExitCode simulate_list(const Context& context,
                                              percent(check.timing.bubble_rate())),
                      .unit = {.seconds = prices->unit_seconds, .name = {}},
                      .list = SimulatedList{list->list, *prices, check.timing}};
-  if (detail_for(reports) != TraceDetail::kNone) {
-    step.trace = list_trace(list->list, prices->costs, check.timing);
-    step.trace.plan_summary = step.title;
-    step.trace.made_by = {{"program", "stagewright " + std::string(version())},
-                          {"command", context.command_line}};
-  }
-  return print_with_reports(context,
-                            reports,
-                            step,
-                            list_json(*list, options, check, *prices),
-                            step.title + "\n\n" + to_text(check, *prices));
+  step.trace = list_trace(list->list, prices->costs, check.timing);
+  step.trace.plan_summary = step.title;
+  step.trace.made_by = {{"program", "stagewright " + std::string(version())},
+                        {"command", context.command_line}};
+  const StepWork work = work_of(step.trace);
+  const BubbleCauses bubbles = bubble_causes(work);
+  const CriticalPath path = critical_path(work);
+  nlohmann::json json = list_json(*list, options, check, *prices);
+  add_explanation(bubbles, path, json);
+  return print_with_reports(
+      context,
+      reports,
+      step,
+      std::move(json),
+      step.title + "\n\n" + to_text(check, *prices) + explanation_text(bubbles, path));
 }
 
 }  // namespace stagewright

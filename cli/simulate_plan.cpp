@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/bubble_report.h"
 #include "cli/inputs.h"
 #include "cli/simulate_command.h"
 #include "cli/table.h"
@@ -159,7 +160,8 @@ ExitCode simulate_plan(const Context& context,
                     *schedule,
                     *cost,
                     {.trace = detail_for(reports),
-                     .trace_all_ranks = options.all_ranks || schedule->ranks.size() <= 64});
+                     .trace_all_ranks = options.all_ranks || schedule->ranks.size() <= 64,
+                     .explain = true});
   if (!simulation) {
     return context.report(simulation.error());
   }
@@ -168,11 +170,14 @@ ExitCode simulate_plan(const Context& context,
                            .unit = usual_unit(summary.step_time),
                            .plan = SimulatedPlan{*inputs, *schedule, *cost, summary},
                            .trace = std::move(simulation->trace)};
+  nlohmann::json json = to_json(summary, schedule_hash(*schedule));
+  add_explanation(*simulation->bubbles, *simulation->critical_path, json);
   return print_with_reports(context,
                             reports,
                             step,
-                            to_json(summary, schedule_hash(*schedule)),
-                            to_text(inputs->plan, summary));
+                            std::move(json),
+                            to_text(inputs->plan, summary) +
+                                explanation_text(*simulation->bubbles, *simulation->critical_path));
 }
 
 }  // namespace stagewright

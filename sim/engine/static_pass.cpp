@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/analysis/step_graph_work.h"
 #include "sim/cost/analytical_compute.h"
 #include "sim/engine/like_ranks.h"
 #include "sim/engine/predicted_trace.h"
@@ -159,6 +160,11 @@ Result<Simulation> simulate(const Schedule& schedule,
   simulation.summary = summarize_step(schedule, *step, times, options);
   if (options.trace != TraceDetail::kNone) {
     simulation.trace = predicted_trace(schedule, classes, *step, times, options);
+  }
+  if (options.explain) {
+    const StepWork work = work_of(*step, times);
+    simulation.bubbles = bubble_causes(work);
+    simulation.critical_path = critical_path(work);
   }
   return simulation;
 }

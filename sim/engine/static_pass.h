@@ -7,6 +7,8 @@
 #include "core/cluster/cluster.h"
 #include "core/schedule/schedule.h"
 #include "core/trace/trace.h"
+#include "sim/analysis/bubble_causes.h"
+#include "sim/analysis/critical_path.h"
 #include "sim/analysis/summary.h"
 #include "sim/cost/cost_model.h"
 
@@ -27,6 +29,8 @@ struct SimulationOptions {
   TraceDetail trace = TraceDetail::kActions;
   /// The trace holds every rank, not only the first of those alike.
   bool trace_all_ranks = false;
+  /// Find out why ranks are idle, and the critical path.
+  bool explain = false;
   /// Of one step over all ranks, for the MFU (core/model: model_flops).
   std::optional<Flops> model_flops{};
 };
@@ -34,6 +38,8 @@ struct SimulationOptions {
 struct Simulation {
   Summary summary;
   Trace trace;
+  std::optional<BubbleCauses> bubbles{};  ///< with `explain`, as the path: ranks as in the summary
+  std::optional<CriticalPath> critical_path{};
 };
 
 /// Times one optimizer step by the rules of core/schedule/semantics.h in a single pass over the

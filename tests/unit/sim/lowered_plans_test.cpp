@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -65,7 +66,8 @@ class LoweredPlans : public testing::TestWithParam<Case> {
                                *cost,
                                {.representatives = representatives,
                                 .trace = TraceDetail::kOperations,
-                                .trace_all_ranks = true});
+                                .trace_all_ranks = true,
+                                .explain = true});
     EXPECT_TRUE(simulation) << (simulation ? "" : simulation.error().to_string());
     return simulation ? *std::move(simulation) : Simulation{};
   }
@@ -96,6 +98,25 @@ TEST_P(LoweredPlans, RepresentativesTakeTheTimesOfTheFullSimulation) {
   EXPECT_EQ(few.summary.exposed, all.summary.exposed);
   EXPECT_NEAR(few.summary.bubble, all.summary.bubble, 1e-12);
   EXPECT_LE(few.summary.ranks.size(), all.summary.ranks.size());
+}
+
+TEST_P(LoweredPlans, CausesOfTheBubbleAndTheCriticalPathAddUp) {
+  const Simulation simulation = simulated(true);
+  const BubbleCauses& bubbles = *simulation.bubbles;
+  EXPECT_EQ(bubbles.step_time, simulation.summary.step_time);
+  EXPECT_NEAR(bubbles.share(), simulation.summary.bubble, 1e-12);
+  ASSERT_EQ(bubbles.ranks.size(), simulation.summary.ranks.size());
+  for (std::size_t rank = 0; rank < bubbles.ranks.size(); ++rank) {
+    const RankBubble& bubble = bubbles.ranks[rank];
+    EXPECT_EQ(bubble.rank, simulation.summary.ranks[rank].rank);
+    EXPECT_EQ(bubble.idle, bubbles.step_time - simulation.summary.ranks[rank].busy);
+    EXPECT_EQ(std::accumulate(bubble.by_cause.begin(), bubble.by_cause.end(), Duration{}),
+              bubble.idle);
+    EXPECT_EQ(bubble.by_cause[static_cast<std::size_t>(BubbleCause::kPeer)], Duration{});
+  }
+  const CriticalPath& path = *simulation.critical_path;
+  EXPECT_EQ(path.length, bubbles.step_time);
+  EXPECT_EQ(std::accumulate(path.by_kind.begin(), path.by_kind.end(), path.tail), path.length);
 }
 
 TEST_P(LoweredPlans, TraceHoldsEveryOperationOnceInIssueOrder) {

@@ -203,6 +203,42 @@ TEST(StaticPass, UpdateWaitsForTheReductionsThatItReads) {
   EXPECT_EQ(simulation.summary.exposed, exposed);
 }
 
+Duration idle_for(const Simulation& simulation, std::size_t rank, BubbleCause cause) {
+  return simulation.bubbles->ranks[rank].by_cause[static_cast<std::size_t>(cause)];
+}
+
+// The same: 45 of 115 are idle, all for the reductions.
+TEST(StaticPass, WaitForReductionsIsIdleForCollectives) {
+  const Schedule schedule = toy_schedule({"0F0 1F0 1B0 0B0 REDUCE0 REDUCE1 STEP"}, {.replicas = 2});
+  const Simulation simulation = simulated(schedule, kTimes, {.explain = true});
+  EXPECT_EQ(simulation.bubbles->ranks[0].idle, Duration(45us));
+  EXPECT_EQ(idle_for(simulation, 0, BubbleCause::kCollective), Duration(45us));
+}
+
+// Rank 1 has nothing to update while rank 0 does.
+TEST(StaticPass, WaitForTheUpdateOfOthersIsIdleForTheOptimizer) {
+  const Schedule schedule =
+      toy_schedule({"0F0 0SEND_F0 0RECV_B0 0B0 STEP", "1RECV_F0 1F0 1B0 1SEND_B0"});
+  const ToyTimes times{.forward = 10us, .input_half = 20us, .update = 7us};
+  const Simulation simulation = simulated(schedule, times, {.explain = true});
+  EXPECT_EQ(simulation.summary.step_time, Duration(67us));
+  EXPECT_EQ(idle_for(simulation, 1, BubbleCause::kOptimizer), Duration(7us));
+  EXPECT_EQ(idle_for(simulation, 0, BubbleCause::kOptimizer), Duration{});
+}
+
+// Links that take 5 us instead of none make the step, and with it every rank's idle time, longer.
+TEST(StaticPass, LongerStepBehindASlowLinkIsIdleForTransfers) {
+  ToyTimes times{.forward = 10us, .input_half = 20us};
+  const Schedule schedule = toy_schedule(toy_1f1b(4, 8));
+  const Duration free_links = simulated(schedule, times).summary.step_time;
+  times.transfer = 5us;
+  const Simulation simulation = simulated(schedule, times, {.explain = true});
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(idle_for(simulation, rank, BubbleCause::kTransfer),
+              simulation.summary.step_time - free_links);
+  }
+}
+
 // Free links and no weight half: the same sums as for bare stages.
 TEST(StaticPass, BareCostsGiveTheTimesOfThePipelineTimer) {
   for (const std::int32_t stages : {1, 2, 4}) {

@@ -1,0 +1,344 @@
+#include "sim/analysis/bubble_causes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace stagewright {
+namespace {
+
+/// How much of what costs time is counted, ascending.
+enum class Extent : std::uint8_t {
+  kEqual,  ///< stages that all take the same
+  kStages,
+  kTransfers,
+  kCollectives,
+  kOptimizer,
+  kAll,
+};
+constexpr std::size_t kExtents = static_cast<std::size_t>(Extent::kAll) + 1;
+
+Duration scaled(Duration time, double factor) {
+  return factor == 1 ? time : Duration(std::llround(static_cast<double>(time.count()) * factor));
+}
+
+/// What an action of a stage takes: its own time, and the two means that stand for it.
+class ActionMeans {
+ public:
+  explicit ActionMeans(const StepWork& work) : work_(work) {
+    actions_.resize(work.ranks.size());
+    std::vector<const WorkPiece*> first_pieces;
+    for (std::size_t i = 0; i < work.pieces.size(); ++i) {
+      const WorkPiece& piece = work.pieces[i];
+      if (is_stage_work(piece.kind)) {
+        std::vector<std::optional<Duration>>& actions =
+            actions_[static_cast<std::size_t>(piece.rank)];
+        const auto action = static_cast<std::size_t>(piece.action);
+        actions.resize(std::max(actions.size(), action + 1));
+        if (!actions[action]) {
+          first_pieces.push_back(&piece);
+        }
+        actions[action] = actions[action].value_or(Duration{}) + work.durations[i];
+      }
+    }
+    for (const WorkPiece* piece : first_pieces) {
+      const auto time = static_cast<double>(time_of(*piece).count());
+      of_stage_[key_of(*piece)].add(time, 1);
+      of_kind_[piece->kind].add(time, work.ranks[static_cast<std::size_t>(piece->rank)].alike);
+    }
+    scale_ranks();
+  }
+
+  /// By what a piece of stage work is to be multiplied; nothing where its action takes no time.
+  [[nodiscard]] std::optional<double> factor(const WorkPiece& piece, Extent extent) const {
+    const Duration own = time_of(piece);
+    if (extent == Extent::kAll) {
+      return 1;
+    }
+    return own == Duration{}
+               ? std::nullopt
+               : std::optional(mean(piece, extent) / static_cast<double>(own.count()));
+  }
+  /// Of the whole action, in picoseconds.
+  [[nodiscard]] double mean(const WorkPiece& piece, Extent extent) const {
+    if (extent == Extent::kEqual) {
+      return of_kind_.at(piece.kind).value() * rank_scale_[static_cast<std::size_t>(piece.rank)];
+    }
+    return of_stage_.at(key_of(piece)).value();
+  }
+
+ private:
+  struct Mean {
+    double sum = 0;
+    double count = 0;
+    void add(double value, double weight) {
+      sum += value * weight;
+      count += weight;
+    }
+    [[nodiscard]] double value() const { return count > 0 ? sum / count : 0; }
+  };
+  /// Of the piece's whole action.
+  [[nodiscard]] Duration time_of(const WorkPiece& piece) const {
+    return *actions_[static_cast<std::size_t>(piece.rank)][static_cast<std::size_t>(piece.action)];
+  }
+
+  using StageKey = std::tuple<std::int32_t, StageId, WorkKind>;
+  [[nodiscard]] static StageKey key_of(const WorkPiece& piece) {
+    return {piece.rank, piece.stage, piece.kind};
+  }
+
+  /// Ranks have unlike numbers of actions where stages are placed or recomputed unevenly.
+  void scale_ranks() {
+    std::vector<double> totals(work_.ranks.size());
+    for (const auto& [key, mean] : of_stage_) {
+      totals[static_cast<std::size_t>(std::get<std::int32_t>(key))] +=
+          mean.count * of_kind_.at(std::get<WorkKind>(key)).value();
+    }
+    Mean all;
+    for (std::size_t rank = 0; rank < totals.size(); ++rank) {
+      all.add(totals[rank], work_.ranks[rank].alike);
+    }
+    for (const double total : totals) {
+      rank_scale_.push_back(total > 0 ? all.value() / total : 1);
+    }
+  }
+
+  const StepWork& work_;
+  std::vector<std::vector<std::optional<Duration>>> actions_;  ///< by rank and action
+  std::map<StageKey, Mean> of_stage_;
+  std::map<WorkKind, Mean> of_kind_;
+  std::vector<double> rank_scale_;
+};
+
+/// The step under one extent.
+struct Replay {
+  std::vector<Duration> durations;  ///< by node
+  std::vector<Duration> busy;       ///< by node
+  std::vector<Duration> starts;
+  Duration makespan{};
+  std::vector<Duration> idle;  ///< by rank
+};
+
+class Replayer {
+ public:
+  explicit Replayer(const StepWork& work) : work_(work), means_(work) {}
+
+  [[nodiscard]] Replay run(Extent extent) const {
+    StepWork step = work_;
+    std::vector<double> factors(work_.pieces.size());
+    Replay replay;
+    for (std::size_t i = 0; i < work_.pieces.size(); ++i) {
+      const WorkPiece& piece = work_.pieces[i];
+      const std::optional<double> factor = factor_of(piece, extent);
+      factors[i] = factor.value_or(0);
+      // An action that takes no time of its own has one piece.
+      step.durations[i] = factor ? scaled(work_.durations[i], *factor)
+                                 : scaled(Duration(1), means_.mean(piece, extent));
+      replay.busy.push_back(factor ? scaled(piece.busy, *factor) : step.durations[i]);
+    }
+    for (std::size_t e = 0; e < step.graph.lag.size(); ++e) {
+      step.graph.lag[e] =
+          scaled(work_.graph.lag[e], factors[static_cast<std::size_t>(work_.graph.from[e])]);
+    }
+    if (extent != Extent::kAll) {
+      std::ranges::fill(step.delays, Duration{});
+    }
+    if (extent < Extent::kCollectives) {
+      step.tail = {};
+    }
+    replay.starts = step.starts();
+    replay.makespan = step.makespan(replay.starts);
+    replay.durations = std::move(step.durations);
+    replay.idle.assign(work_.ranks.size(), replay.makespan);
+    for (std::size_t i = 0; i < work_.pieces.size(); ++i) {
+      replay.idle[static_cast<std::size_t>(work_.pieces[i].rank)] -= replay.busy[i];
+    }
+    return replay;
+  }
+
+ private:
+  [[nodiscard]] std::optional<double> factor_of(const WorkPiece& piece, Extent extent) const {
+    switch (piece.kind) {
+      case WorkKind::kForward:
+      case WorkKind::kBackward:
+      case WorkKind::kBackwardInput:
+      case WorkKind::kBackwardWeight:
+      case WorkKind::kRecompute:
+      case WorkKind::kOverlapped:
+        return means_.factor(piece, extent);
+      case WorkKind::kTransfer:
+        return extent >= Extent::kTransfers ? 1 : 0;
+      case WorkKind::kCollective:
+        return extent >= Extent::kCollectives ? 1 : 0;
+      case WorkKind::kOptimizer:
+        return extent >= Extent::kOptimizer ? 1 : 0;
+      case WorkKind::kIssue:
+        return 1;
+    }
+    SW_CHECK(false, "a kind of work that is listed");
+  }
+
+  const StepWork& work_;
+  ActionMeans means_;
+};
+
+/// Where the idle time of a rank lies when all stages take the same.
+struct Phases {
+  Duration warm_up{};
+  Duration cool_down{};
+  Duration order{};
+};
+
+std::vector<Phases> phases_of(const StepWork& work, const Replay& equal) {
+  std::vector<std::vector<std::size_t>> of_rank(work.ranks.size());
+  for (std::size_t i = 0; i < work.pieces.size(); ++i) {
+    if (is_stage_work(work.pieces[i].kind)) {
+      of_rank[static_cast<std::size_t>(work.pieces[i].rank)].push_back(i);
+    }
+  }
+  std::vector<Phases> phases;
+  for (std::vector<std::size_t>& nodes : of_rank) {
+    const auto begin_of = [&equal](std::size_t node) {
+      return equal.starts[node] + equal.durations[node] - equal.busy[node];
+    };
+    std::ranges::sort(nodes, {}, begin_of);
+    // The first backward may begin with a recomputation before it waits for its gradient.
+    std::optional<std::int32_t> first_backward;  // action
+    std::optional<Duration> filled;
+    std::optional<Duration> last_forward;
+    for (const std::size_t node : nodes) {
+      const WorkKind kind = work.pieces[node].kind;
+      const bool both = kind == WorkKind::kOverlapped;
+      if (both || kind == WorkKind::kBackward || kind == WorkKind::kBackwardInput) {
+        first_backward = first_backward.value_or(work.pieces[node].action);
+        if (work.pieces[node].action == *first_backward) {
+          filled = begin_of(node);
+        }
+      }
+      if (both || kind == WorkKind::kForward) {
+        last_forward = equal.starts[node] + equal.durations[node];
+      }
+    }
+    filled = filled.value_or(nodes.empty() ? Duration{} : begin_of(nodes.front()));
+    Phases& sums = phases.emplace_back();
+    Duration free{};
+    const auto add_gap = [&](Duration until) {
+      if (until > free) {
+        Duration& sum = until <= *filled                                ? sums.warm_up
+                        : free >= last_forward.value_or(equal.makespan) ? sums.cool_down
+                                                                        : sums.order;
+        sum += until - free;
+      }
+    };
+    for (const std::size_t node : nodes) {
+      add_gap(begin_of(node));
+      free = std::max(free, equal.starts[node] + equal.durations[node]);
+    }
+    last_forward = last_forward.value_or(free);
+    add_gap(equal.makespan);
+  }
+  return phases;
+}
+
+Duration& of(RankBubble& bubble, BubbleCause cause) {
+  return bubble.by_cause[static_cast<std::size_t>(cause)];
+}
+
+/// Divides `time` as `phases` do.
+void add_phases(RankBubble& bubble, Duration time, const Phases& phases) {
+  const Duration sum = phases.warm_up + phases.cool_down + phases.order;
+  const auto part = [&](Duration phase) {
+    return sum > Duration{} ? scaled(time, to_seconds(phase) / to_seconds(sum)) : Duration{};
+  };
+  of(bubble, BubbleCause::kCoolDown) = std::min(time, part(phases.cool_down));
+  of(bubble, BubbleCause::kWarmUp) =
+      std::min(time - of(bubble, BubbleCause::kCoolDown), part(phases.warm_up));
+  of(bubble, BubbleCause::kOrder) =
+      time - of(bubble, BubbleCause::kCoolDown) - of(bubble, BubbleCause::kWarmUp);
+}
+
+}  // namespace
+
+std::string_view name_of(BubbleCause cause) {
+  switch (cause) {
+    case BubbleCause::kWarmUp:
+      return "warm-up";
+    case BubbleCause::kCoolDown:
+      return "cool-down";
+    case BubbleCause::kOrder:
+      return "order";
+    case BubbleCause::kImbalance:
+      return "imbalance";
+    case BubbleCause::kTransfer:
+      return "transfer";
+    case BubbleCause::kCollective:
+      return "collective";
+    case BubbleCause::kOptimizer:
+      return "optimizer";
+    case BubbleCause::kPeer:
+      return "peer";
+  }
+  SW_CHECK(false, "a cause that is listed");
+}
+
+BubbleCauses bubble_causes(const StepWork& work) {
+  const Replayer replayer(work);
+  std::vector<Replay> replays;
+  for (std::size_t extent = 0; extent < kExtents; ++extent) {
+    replays.push_back(replayer.run(static_cast<Extent>(extent)));
+  }
+  const std::vector<Phases> phases = phases_of(work, replays.front());
+  BubbleCauses causes{.step_time = replays.back().makespan, .ranks = {}};
+  for (std::size_t r = 0; r < work.ranks.size(); ++r) {
+    RankBubble& bubble = causes.ranks.emplace_back();
+    bubble.rank = work.ranks[r].rank;
+    bubble.alike = work.ranks[r].alike;
+    bubble.idle = causes.step_time - work.ranks[r].busy;
+    // Waits for collectives that count as busy do so in all replays that have collectives.
+    const Duration counted_busy = replays.back().idle[r] - bubble.idle;
+    std::array<Duration, kExtents> idle{};
+    idle.back() = bubble.idle;
+    for (std::size_t extent = kExtents - 1; extent-- > 0;) {
+      const bool collectives = static_cast<Extent>(extent) >= Extent::kCollectives;
+      const Duration here = replays[extent].idle[r] - (collectives ? counted_busy : Duration{});
+      idle[extent] = std::clamp(here, std::min(Duration{}, idle[extent + 1]), idle[extent + 1]);
+    }
+    const auto added = [&idle](Extent extent) {
+      const auto i = static_cast<std::size_t>(extent);
+      return idle[i] - idle[i - 1];
+    };
+    add_phases(bubble, idle.front(), phases[r]);
+    of(bubble, BubbleCause::kImbalance) = added(Extent::kStages);
+    of(bubble, BubbleCause::kTransfer) = added(Extent::kTransfers);
+    of(bubble, BubbleCause::kCollective) = added(Extent::kCollectives);
+    of(bubble, BubbleCause::kOptimizer) = added(Extent::kOptimizer);
+    of(bubble, BubbleCause::kPeer) = added(Extent::kAll);
+  }
+  return causes;
+}
+
+double BubbleCauses::share(BubbleCause cause) const {
+  double idle = 0;
+  double all = 0;
+  for (const RankBubble& rank : ranks) {
+    idle += to_seconds(rank.by_cause[static_cast<std::size_t>(cause)]) * rank.alike;
+    all += to_seconds(step_time) * rank.alike;
+  }
+  return all > 0 ? idle / all : 0;
+}
+
+double BubbleCauses::share() const {
+  double sum = 0;
+  for (int cause = 0; cause < kBubbleCauseCount; ++cause) {
+    sum += share(static_cast<BubbleCause>(cause));
+  }
+  return sum;
+}
+
+}  // namespace stagewright

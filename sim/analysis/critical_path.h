@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "sim/analysis/step_work.h"
+
+namespace stagewright {
+
+/// A stretch of the critical path.
+struct PathSegment {
+  WorkPiece piece;
+  bool waits = false;  ///< it had not begun, although all that it needed was there
+  Duration begin{};    ///< the path enters the piece ...
+  Duration end{};      ///< ... and goes on to what waited for it
+  friend bool operator==(const PathSegment&, const PathSegment&) = default;
+};
+
+/// The chain of work that decides how long a step takes: shorten any of it and the step is shorter,
+/// unless another chain is as long.
+struct CriticalPath {
+  Duration length{};                  ///< the step
+  std::vector<PathSegment> segments;  ///< in order, without gaps from zero to `length` - `tail`
+  std::array<Duration, kWorkKindCount> by_kind{};
+  Duration late{};                       ///< segments that wait
+  Duration tail{};                       ///< communication after the last of them
+  std::map<StageId, Duration> by_stage;  ///< of by_kind, what each stage computes
+  /// How much longer an action could take without making the step longer, by index of the rank in
+  /// StepWork::ranks and action of its list; absent for what does not occupy its rank.
+  std::vector<std::vector<std::optional<Duration>>> slack;
+  friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
+};
+/// Where several chains are as long, the one that waits for its own rank rather than for others.
+[[nodiscard]] CriticalPath critical_path(const StepWork& work);
+
+}  // namespace stagewright
