@@ -1,5 +1,6 @@
 #include "sim/analysis/bubble_causes.h"
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -7,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "planner/schedules/registry.h"
+#include "sim/analysis/list_timing.h"
+#include "sim/analysis/list_trace.h"
 #include "sim/analysis/order_work.h"
 #include "sim/analysis/trace_work.h"
 #include "tests/support/pipeline_orders.h"
@@ -218,6 +221,35 @@ TEST(BubbleCauses, TraceGivesTheCausesOfTheWorkThatItShows) {
                   share_of(expected, rank, static_cast<BubbleCause>(cause)),
                   kTwoPoints)
           << name_of(static_cast<BubbleCause>(cause)) << " of rank " << rank;
+    }
+  }
+}
+
+// Of every generator's lists, with overlapped pairs and unlike stages.
+TEST(BubbleCauses, TraceOfAListGivesTheCausesOfItsOrder) {
+  for (const ScheduleGenerator& generator : schedule_generators()) {
+    const PipelineOrder order = generator
+                                    .generate({.ranks = 4,
+                                               .virtual_stages = generator.default_virtual_stages,
+                                               .micro_batches = 16,
+                                               .parameters = {}})
+                                    .value();
+    PipelineCosts costs = equal_costs(order.stages);
+    costs.backward_input = costs.forward;
+    costs.backward_weight = costs.forward;
+    costs.forward.back() = costs.forward.back() * 3 / 2;
+    costs.transfer.assign(costs.transfer.size(), kForward / 4);
+    const TokenList list = token_list(order);
+    const ListCosts list_costs{.stages = costs};
+    const StepWork traced =
+        stagewright::work_of(list_trace(list, list_costs, time_list(list, list_costs)));
+    const BubbleCauses causes = bubble_causes(traced);
+    const BubbleCauses expected = bubble_causes(work_of(order, costs));
+    EXPECT_EQ(causes.step_time, expected.step_time) << generator.name;
+    for (int i = 0; i < kBubbleCauseCount; ++i) {
+      const auto cause = static_cast<BubbleCause>(i);
+      EXPECT_NEAR(causes.share(cause), expected.share(cause), kTwoPoints)
+          << name_of(cause) << " in " << generator.name;
     }
   }
 }
