@@ -51,10 +51,30 @@ TEST(SimulateSchedule, SaysTheSameOfAFileAsCheckDoes) {
   call.insert(call.end(), costs.begin(), costs.end() - 1);
   auto simulated = simulate(call);
   EXPECT_NEAR(simulated.at("makespan").get<double>(), 22.7, 1e-9);
-  for (const char* key : {"schedule", "ranks", "stages", "micro_batches"}) {
+  for (const char* key : {"schedule",
+                          "ranks",
+                          "stages",
+                          "micro_batches",
+                          "bubble_causes",
+                          "bubble_causes_by_rank",
+                          "critical_path"}) {
     simulated.erase(key);
   }
   EXPECT_EQ(simulated, checked);
+}
+
+// The last stage takes 4.5 instead of 3 a chunk, which the others wait for.
+TEST(SimulateSchedule, SaysWhyRanksAreIdleAndWhatTheStepConsistsOf) {
+  const auto json = simulate(
+      {"--schedule=1f1b", "--ranks=4", "--chunks=64", "--costs=F=1,B=2", "--scale-stage=last=1.5"});
+  const double makespan = json.at("makespan").get<double>();
+  const auto& rank = json.at("bubble_causes_by_rank").at(0);
+  EXPECT_EQ(rank.at("rank"), 0);
+  EXPECT_NEAR(rank.at("imbalance").get<double>(), 63 * 1.5 / makespan, 0.02);
+  EXPECT_EQ(rank.at("peer"), 0);
+  const auto& last_stage = json.at("critical_path").at("by_stage").at(3);
+  EXPECT_EQ(last_stage.at("stage"), 3);
+  EXPECT_NEAR(last_stage.at("share").get<double>(), 64 * 4.5 / makespan, 1e-9);
 }
 
 TEST(SimulateSchedule, QueuesTheListsOwnTransfers) {
