@@ -59,7 +59,8 @@ void read_schedule(std::string_view words, TrainingRun& run) {
   if (says(words, "interlaced")) {
     run.vocabulary_placement = VocabularyPlacement::kInterlaced;
   } else if (says(words, "vocab")) {
-    run.vocabulary_placement = VocabularyPlacement::kAllStages;
+    run.vocabulary_placement = says(words, "vocab-2") ? VocabularyPlacement::kAllStagesOnce
+                                                      : VocabularyPlacement::kAllStages;
   } else if (says(words, "redistributed")) {
     run.vocabulary_placement = VocabularyPlacement::kRedistributed;
   }

@@ -49,10 +49,10 @@ std::string configuration_key(const MeasuredRecord& record) {
 }
 
 void predict(AccuracyRow& row,
-             const DataFiles& files,
              const MeasuredRecord& record,
              RecordSetups& setups,
-             const StepConstants& constants) {
+             const StepConstants& constants,
+             const MemoryConstants& memory_constants) {
   auto setup = setups.setup_of(record);
   if (!setup) {
     row.skipped = setup.error().to_string();
@@ -69,10 +69,9 @@ void predict(AccuracyRow& row,
     }
   }
   if (record.memory_bytes || record.out_of_memory) {
-    if (const auto memory = predict_memory(files, record, *setup)) {
-      row.predicted_bytes = memory->bytes;
-      row.predicted_fits = memory->fits;
-    }
+    const MemoryPrediction memory = predict_memory(record, *setup, memory_constants);
+    row.predicted_bytes = memory.bytes;
+    row.predicted_fits = memory.fits;
   }
 }
 
@@ -104,6 +103,10 @@ Result<std::string> doubt_about_time(const DataFiles& files, const MeasuredRecor
 Result<AccuracyReport> validate(const DataFiles& files,
                                 const std::vector<RecordLine>& records,
                                 const StepConstants& constants) {
+  const auto memory_constants = load_memory_constants(files);
+  if (!memory_constants) {
+    return tl::unexpected<Error>(memory_constants.error());
+  }
   RecordSetups setups(files);
   std::vector<AccuracyRow> rows;
   for (const RecordLine& line : records) {
@@ -121,7 +124,7 @@ Result<AccuracyReport> validate(const DataFiles& files,
       row.measured_bytes = record.memory_bytes;
       row.out_of_memory = record.out_of_memory;
       row.time_skipped = *doubt;
-      predict(row, files, record, setups, constants);
+      predict(row, record, setups, constants, *memory_constants);
     }
     rows.push_back(std::move(row));
   }

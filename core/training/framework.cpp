@@ -64,6 +64,11 @@ Result<FrameworkProfile> parse_framework(std::string_view text, std::string_view
     reader.reject("recompute", "must be none, selective or full");
   }
   framework.pad_vocabulary = reader.positive_or("pad_vocabulary", 1);
+  if (!reader.object("memory", [&framework](JsonReader& memory) {
+        framework.memory = read_framework_memory(memory);
+      })) {
+    reader.reject("memory", "is absent; docs/memory.md has its keys");
+  }
   framework.sources = reader.texts("sources");
   if (framework.sources.empty()) {
     reader.reject("sources", "names no source; say where these facts come from");

@@ -8,6 +8,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/result.h"
 #include "core/plan/plan.h"
+#include "core/training/framework_memory.h"
 
 namespace stagewright {
 
@@ -46,6 +47,8 @@ struct FrameworkProfile {
   // Numbers.
   bool gradient_32 = true;          ///< gradients are accumulated and reduced in fp32
   std::int64_t pad_vocabulary = 1;  ///< to a multiple of this, times tp
+
+  FrameworkMemory memory;
 
   std::vector<std::string> sources;
   friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;

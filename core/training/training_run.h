@@ -37,7 +37,8 @@ enum class MatrixFormat : std::uint8_t {
 enum class VocabularyPlacement : std::uint8_t {
   kEnds,           ///< embedding on the first stage, output layer on the last
   kRedistributed,  ///< the same, with transformer layers moved away from them
-  kAllStages,      ///< divided over all stages, as passes of their own
+  kAllStages,      ///< divided over all stages, as passes of their own (two barriers)
+  kAllStagesOnce,  ///< the same with one barrier
   kInterlaced,     ///< the same, synchronously with the last stage
 };
 
@@ -79,6 +80,7 @@ struct TrainingRun {
   std::optional<bool> gradient_32;        ///< gradients accumulated and reduced in fp32
   std::optional<bool> master_weights;     ///< absent: as the framework does it
   std::optional<bool> flash_attention;    ///< absent: as the framework does it
+  std::optional<bool> fused_loss;         ///< cross-entropy in one kernel
   std::optional<bool> compiled;           ///< torch.compile
   bool async_tensor_parallel = false;     ///< collectives decomposed under the products
   std::optional<bool> overlap_gradients;  ///< of the data-parallel reduction

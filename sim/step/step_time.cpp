@@ -196,6 +196,7 @@ Pipeline pipeline_of(const Pieces& pieces) {
     typical.add(layer_part(pieces, sparse, true), 1 - share).add(dense_part, share);
   }
   const bool spread = run.vocabulary_placement == VocabularyPlacement::kAllStages ||
+                      run.vocabulary_placement == VocabularyPlacement::kAllStagesOnce ||
                       run.vocabulary_placement == VocabularyPlacement::kInterlaced;
   const double share = spread ? static_cast<double>(run.tp) * run.pp : run.tp;
   const Part head = end_part(pieces, head_time(*pieces.setup, pieces.choices, pieces.rates, share));
