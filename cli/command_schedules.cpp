@@ -3,6 +3,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -53,12 +54,21 @@ ExitCode list_schedules(const Context& context) {
 struct EmitCommand {
   std::string schedule;
   OrderOptions order;
+  CostOptions costs;
   std::string format = "csv";
   std::string out;
 };
 
 Result<std::string> emit(const EmitCommand& command) {
-  const Result<NamedList> made = generate_list(command.schedule, command.order);
+  if (const auto generator = find_schedule(command.schedule);
+      generator && !generator->synthesised && command.costs.any()) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("the order of schedule '{}' does not depend on costs; leave them out, "
+                            "or take 'synth'",
+                            generator->name),
+                "--costs");
+  }
+  const Result<NamedList> made = generate_list(command.schedule, command.order, command.costs);
   if (!made) {
     return fail(made.error().code, made.error().message, made.error().where);
   }
@@ -87,6 +97,7 @@ void add_emit_command(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<EmitCommand>();
   command->add_option("schedule", options->schedule, "Name, as `schedules list` shows")->required();
   add_order_options(*command, options->order);
+  add_cost_options(*command, options->costs);
   command->get_option("--ranks")->required();
   command->get_option("--chunks")->required();
   command->add_option("--format", options->format, "csv (torch.distributed.pipelining) or json")

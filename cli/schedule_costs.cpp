@@ -94,21 +94,14 @@ Result<std::vector<double>> read_scales(const std::vector<std::string>& texts,
 }
 
 /// A second for a unit, or a smaller power of ten where the sum of all work would not fit.
-Result<double> unit_for(const TokenList& list,
-                        const CostMap& costs,
-                        double scale,
-                        double transfer) {
+Result<double> unit_for(double actions, const CostMap& costs, double scale, double transfer) {
   constexpr double kLongestSeconds = 4e6;  // a Duration holds 9.2e6
   double longest = transfer;
   for (const auto& [name, cost] : costs) {
     longest = std::max(longest, cost * std::max(1.0, scale));
   }
-  double items = 0;
-  for (const auto& rank : list.ranks) {
-    items += static_cast<double>(rank.size());
-  }
   double unit = 1;
-  while (4 * items * longest * unit > kLongestSeconds) {
+  while (4 * actions * longest * unit > kLongestSeconds) {
     unit /= 10;
     if (unit < 1e-9) {
       return fail(ErrorCode::kInvalidInput,
@@ -154,16 +147,24 @@ void add_cost_options(CLI::App& command, CostOptions& options) {
 }
 
 Result<ListPrices> prices_for(const CostOptions& options, const TokenList& list) {
+  double items = 0;
+  for (const auto& rank : list.ranks) {
+    items += static_cast<double>(rank.size());
+  }
+  return prices_for(options, list.stages, items);
+}
+
+Result<ListPrices> prices_for(const CostOptions& options, std::int32_t stages, double actions) {
   Result<CostMap> costs = read_costs(options.costs);
   if (!costs) {
     return pass_on(std::move(costs));
   }
-  Result<std::vector<double>> scales = read_scales(options.scaled_stages, list.stages);
+  Result<std::vector<double>> scales = read_scales(options.scaled_stages, stages);
   if (!scales) {
     return pass_on(std::move(scales));
   }
-  Result<double> unit =
-      unit_for(list, *costs, *std::max_element(scales->begin(), scales->end()), options.transfer);
+  Result<double> unit = unit_for(
+      actions, *costs, *std::max_element(scales->begin(), scales->end()), options.transfer);
   if (!unit) {
     return pass_on(std::move(unit));
   }

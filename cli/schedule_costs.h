@@ -22,6 +22,11 @@ struct CostOptions {
   double transfer = 0;
   std::vector<std::string> scaled_stages;  ///< "STAGE=FACTOR", or "last=FACTOR"
   double overlap = 1;
+
+  /// Whether any of them was given.
+  [[nodiscard]] bool any() const {
+    return !costs.empty() || transfer != 0 || !scaled_stages.empty() || overlap != 1;
+  }
 };
 void add_cost_options(CLI::App& command, CostOptions& options);
 
@@ -35,5 +40,9 @@ struct ListPrices {
 };
 /// Fails with kInvalidInput, naming the option and its value.
 [[nodiscard]] Result<ListPrices> prices_for(const CostOptions& options, const TokenList& list);
+/// For a list that is still to be made, of about so many actions.
+[[nodiscard]] Result<ListPrices> prices_for(const CostOptions& options,
+                                            std::int32_t stages,
+                                            double actions);
 
 }  // namespace stagewright

@@ -18,9 +18,11 @@
 namespace stagewright {
 namespace {
 
-Result<std::map<std::string, std::int64_t>> read_parameters(const OrderOptions& options,
-                                                            const ScheduleGenerator& generator) {
-  std::map<std::string, std::int64_t> parameters;
+using Parameters = std::map<std::string, std::int64_t>;
+
+Result<Parameters> read_parameters(const OrderOptions& options,
+                                   const ScheduleGenerator& generator) {
+  Parameters parameters;
   if (options.group) {
     parameters["group"] = *options.group;
   }
@@ -43,7 +45,7 @@ Result<std::map<std::string, std::int64_t>> read_parameters(const OrderOptions& 
   }
   for (const auto& [name, value] : parameters) {
     const auto known = generator.parameters;
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (!generator.has_parameter(name)) {
       return fail(ErrorCode::kInvalidInput,
                   fmt::format("schedule '{}' has no parameter '{}'{}",
                               generator.name,
@@ -70,6 +72,28 @@ Result<void> check_size(const PipelineShape& shape) {
   return {};
 }
 
+/// What `synth` searches for, where the parameters do not say otherwise already.
+Result<void> add_synthesis(const ScheduleGenerator& generator,
+                           const OrderOptions& options,
+                           const CostOptions& costs,
+                           PipelineShape& shape) {
+  if (!generator.synthesised) {
+    if (options.synthesis.any()) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("the order of schedule '{}' is fixed; --memory-cap, --span and "
+                              "--effort are for 'synth'",
+                              generator.name));
+    }
+    return {};
+  }
+  Result<Parameters> searched = synthesis_parameters(options.synthesis, costs, shape);
+  if (!searched) {
+    return pass_on(std::move(searched));
+  }
+  shape.parameters.merge(*std::move(searched));
+  return {};
+}
+
 }  // namespace
 
 void add_order_options(CLI::App& command, OrderOptions& options) {
@@ -88,9 +112,12 @@ void add_order_options(CLI::App& command, OrderOptions& options) {
       ->check(CLI::PositiveNumber);
   command.add_option(
       "--parameter", options.parameters, "Another parameter of the schedule: NAME=NUMBER");
+  add_synthesis_options(command, options.synthesis);
 }
 
-Result<NamedList> generate_list(const std::string& schedule, const OrderOptions& options) {
+Result<NamedList> generate_list(const std::string& schedule,
+                                const OrderOptions& options,
+                                const CostOptions& costs) {
   Result<ScheduleGenerator> generator = find_schedule(schedule);
   if (!generator) {
     return fail(generator.error().code, generator.error().message);
@@ -105,13 +132,16 @@ Result<NamedList> generate_list(const std::string& schedule, const OrderOptions&
   if (!parameters) {
     return pass_on(std::move(parameters));
   }
-  const PipelineShape shape{
+  PipelineShape shape{
       .ranks = *options.ranks,
       .virtual_stages = options.virtual_stages.value_or(generator->default_virtual_stages),
       .micro_batches = *options.micro_batches,
       .parameters = *std::move(parameters)};
   if (auto fits = check_size(shape); !fits) {
     return pass_on(std::move(fits));
+  }
+  if (auto searched = add_synthesis(*generator, options, costs, shape); !searched) {
+    return pass_on(std::move(searched));
   }
   const Result<PipelineOrder> order = generator->generate(shape);
   if (!order) {

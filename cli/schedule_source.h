@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/synthesis_options.h"
 #include "core/base/result.h"
 #include "core/schedule/token_list.h"
 
@@ -15,17 +16,19 @@ class App;
 namespace stagewright {
 
 /// The options that size a named schedule: `--ranks`, `--chunks`, `--virtual`, `--group` and
-/// `--parameter`.
+/// `--parameter`; and those of `synth`.
 struct OrderOptions {
   std::optional<std::int32_t> ranks;
   std::optional<std::int32_t> micro_batches;
   std::optional<std::int32_t> virtual_stages;
   std::optional<std::int64_t> group;
   std::vector<std::string> parameters;
+  SynthesisOptions synthesis;
 
   /// Whether any of them was given.
   [[nodiscard]] bool any() const {
-    return ranks || micro_batches || virtual_stages || group || !parameters.empty();
+    return ranks || micro_batches || virtual_stages || group || !parameters.empty() ||
+           synthesis.any();
   }
 };
 void add_order_options(CLI::App& command, OrderOptions& options);
@@ -37,9 +40,10 @@ struct NamedList {
 };
 
 /// The order of the schedule of that name.  Fails naming what is absent, unknown or too large, or
-/// with the schedule's own rule and the values that obey it.
+/// with the schedule's own rule and the values that obey it.  The costs matter to `synth` alone.
 [[nodiscard]] Result<NamedList> generate_list(const std::string& schedule,
-                                              const OrderOptions& options);
+                                              const OrderOptions& options,
+                                              const CostOptions& costs);
 
 /// A schedule vector (JSON) or a CSV of torch.distributed.pipelining, told apart by what the file
 /// holds.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -10,7 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/curve_plot.h"
 #include "cli/schedule_costs.h"
+#include "cli/synthesis_options.h"
 #include "cli/table.h"
 #include "core/base/check.h"
 #include "planner/schedules/registry.h"
@@ -18,26 +22,32 @@
 namespace stagewright {
 namespace {
 
+constexpr std::int64_t kEffort = 10;
+/// Longer lists take seconds each to search.
+constexpr std::int64_t kMostSynthesisedActions = 100'000;
+
 struct CompareCommand {
   std::int32_t ranks = 1;
   std::int32_t micro_batches = 1;
   std::optional<std::int32_t> virtual_stages;
   CostOptions costs;
+  bool synthesis = true;
 };
 
 /// A schedule under the costs; times in the user's unit, memory in micro-batches of a whole rank.
 struct Row {
-  std::string_view schedule;
+  std::string schedule;
   double makespan = 0;
   double bubble = 0;
   double span_bubble = 0;
   double peak = 0;
   std::string_view weights;
+  bool synthesised = false;
   bool on_curve = false;  ///< no other schedule is faster with as little memory
 };
 
 struct Rejected {
-  std::string_view schedule;
+  std::string schedule;
   std::string reason;
 };
 
@@ -73,12 +83,13 @@ Result<Row> row_of(const ScheduleGenerator& generator,
   SW_CHECK(!check.fault, "a generated list that is valid");
   const auto& held = check.peaks.to_weight;
   return Row{
-      .schedule = generator.name,
+      .schedule = std::string(generator.name),
       .makespan = prices->in_units(check.timing.makespan),
       .bubble = check.timing.bubble_rate(),
       .span_bubble = check.timing.span_bubble_rate(),
       .peak = static_cast<double>(*std::max_element(held.begin(), held.end())) / stages_per_rank,
-      .weights = generator.figures.weights};
+      .weights = generator.figures.weights,
+      .synthesised = generator.synthesised};
 }
 
 void mark_curve(std::vector<Row>& rows) {
@@ -92,9 +103,96 @@ void mark_curve(std::vector<Row>& rows) {
   }
 }
 
+/// In micro-batches of a whole rank: what the named schedules hold, and steps of what 1F1B does.
+std::vector<double> caps_to_try(const CompareCommand& command, const std::vector<Row>& rows) {
+  std::vector<double> caps;
+  for (const double share : {0.375, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0}) {
+    caps.push_back(std::min<double>(share * command.ranks, command.micro_batches));
+  }
+  for (const Row& row : rows) {
+    if (row.peak <= 2.0 * command.ranks) {
+      caps.push_back(row.peak);
+    }
+  }
+  std::sort(caps.begin(), caps.end());
+  caps.erase(std::unique(caps.begin(), caps.end()), caps.end());
+  return caps;
+}
+
+/// Synthesised schedules with that many stages a rank, each faster than all with a smaller cap.
+Result<void> add_synthesised(const CompareCommand& command,
+                             std::int32_t virtual_stages,
+                             const std::vector<double>& caps,
+                             std::vector<Row>& rows) {
+  const Result<ScheduleGenerator> generator = find_schedule("synth");
+  SW_CHECK(generator.has_value(), "a schedule of that name");
+  PipelineShape shape{.ranks = command.ranks,
+                      .virtual_stages = virtual_stages,
+                      .micro_batches = command.micro_batches};
+  // A stage's costs are a rank's divided by its stages, except transfers.
+  CostOptions costs = command.costs;
+  costs.transfer *= virtual_stages;
+  Result<std::map<std::string, std::int64_t>> parameters =
+      synthesis_parameters({.effort = kEffort}, costs, shape);
+  if (!parameters) {
+    return pass_on(std::move(parameters));
+  }
+  std::optional<double> fastest;
+  std::int64_t last_cap = 0;
+  for (const double whole : caps) {
+    const auto cap = static_cast<std::int64_t>(std::floor(whole * virtual_stages + 1e-9));
+    if (cap < virtual_stages || cap == last_cap) {
+      continue;
+    }
+    last_cap = cap;
+    shape.parameters = *parameters;
+    shape.parameters["cap"] = cap;
+    const Result<PipelineOrder> order = generator->generate(shape);
+    SW_CHECK(order.has_value(), "an order within a cap that a micro-batch fits into");
+    Result<Row> row = row_of(*generator, *order, command);
+    if (!row) {
+      return pass_on(std::move(row));
+    }
+    if (!fastest || row->makespan < *fastest) {
+      fastest = row->makespan;
+      row->schedule = fmt::format("synth V={} cap={}", virtual_stages, cap);
+      rows.push_back(*std::move(row));
+    }
+  }
+  return {};
+}
+
+Result<void> add_synthesised(const CompareCommand& command, Comparison& comparison) {
+  const std::int32_t several = command.virtual_stages.value_or(2);
+  const std::vector<double> caps = caps_to_try(command, comparison.rows);
+  std::vector<std::int32_t> choices{1};
+  if (several > 1) {
+    choices.push_back(several);
+  }
+  for (const std::int32_t virtual_stages : choices) {
+    if (std::int64_t{3} * command.ranks * virtual_stages * command.micro_batches >
+        kMostSynthesisedActions) {
+      comparison.rejected.push_back(
+          {fmt::format("synth V={}", virtual_stages),
+           fmt::format("'synth' with {} stages a rank: such a long list takes a while; see "
+                       "`schedules emit synth`",
+                       virtual_stages)});
+      continue;
+    }
+    if (Result<void> added = add_synthesised(command, virtual_stages, caps, comparison.rows);
+        !added) {
+      return added;
+    }
+  }
+  return {};
+}
+
 Result<Comparison> compare_all(const CompareCommand& command) {
   Comparison comparison;
   for (const ScheduleGenerator& generator : schedule_generators()) {
+    if (generator.synthesised) {
+      continue;
+    }
     const bool several = generator.default_virtual_stages > 1;
     const Result<PipelineOrder> order = generator.generate(
         {.ranks = command.ranks,
@@ -103,14 +201,19 @@ Result<Comparison> compare_all(const CompareCommand& command) {
          .micro_batches = command.micro_batches,
          .parameters = {}});
     if (!order) {
-      comparison.rejected.push_back({generator.name, order.error().message});
+      comparison.rejected.push_back({std::string(generator.name), order.error().message});
       continue;
     }
     Result<Row> row = row_of(generator, *order, command);
     if (!row) {
       return pass_on(std::move(row));
     }
-    comparison.rows.push_back(*row);
+    comparison.rows.push_back(*std::move(row));
+  }
+  if (command.synthesis) {
+    if (Result<void> added = add_synthesised(command, comparison); !added) {
+      return pass_on(std::move(added));
+    }
   }
   mark_curve(comparison.rows);
   return comparison;
@@ -125,6 +228,7 @@ nlohmann::json to_json(const Comparison& comparison) {
                     {"span_bubble_rate", row.span_bubble},
                     {"peak_micro_batches", row.peak},
                     {"weight_copies", row.weights},
+                    {"synthesised", row.synthesised},
                     {"on_curve", row.on_curve}});
   }
   nlohmann::json rejected = nlohmann::json::array();
@@ -134,10 +238,24 @@ nlohmann::json to_json(const Comparison& comparison) {
   return {{"schedules", std::move(rows)}, {"rejected", std::move(rejected)}};
 }
 
+/// The curve of the best, over all the others.
+std::string curve_text(const std::vector<Row>& rows) {
+  std::vector<PlotPoint> points;
+  for (const bool on_curve : {false, true}) {
+    for (const Row& row : rows) {
+      if (row.on_curve == on_curve) {
+        points.push_back({row.peak, row.makespan, row.synthesised ? '*' : on_curve ? 'O' : 'o'});
+      }
+    }
+  }
+  return plot(points, "peak", "makespan") +
+         "\no a named schedule, O one that is the best at its peak, * synthesised\n";
+}
+
 void print(std::ostream& out, const Comparison& comparison) {
   Table table({"schedule", "peak", "makespan", "bubble", "as span", "weights", "best at its peak"});
   for (const Row& row : comparison.rows) {
-    table.add({std::string(row.schedule),
+    table.add({row.schedule,
                fmt::format("{:.4g}", row.peak),
                fmt::format("{:.6g}", row.makespan),
                percent(row.bubble),
@@ -149,6 +267,7 @@ void print(std::ostream& out, const Comparison& comparison) {
       << "\nCosts are those of a rank's layers, shared out among its stages; peak: activations "
          "held "
          "until the\nweight gradient, in micro-batches of a whole rank.\n";
+  out << "\n" << curve_text(comparison.rows);
   for (const Rejected& schedule : comparison.rejected) {
     out << fmt::format("not here: {}\n", schedule.reason);
   }
@@ -186,6 +305,8 @@ void add_schedules_compare_command(CLI::App& app, Chosen& chosen) {
                    options->virtual_stages,
                    "Stages per rank (V) of the schedules that have several")
       ->check(CLI::Range(1, 64));
+  command->add_flag(
+      "--synthesis,!--no-synthesis", options->synthesis, "Also schedules searched for these costs");
   add_cost_options(*command, options->costs);
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run(context, *options); };

@@ -18,7 +18,7 @@ namespace {
 
 Result<NamedList> load(const SimulateListOptions& options) {
   if (!names_a_file(options.schedule)) {
-    return generate_list(options.schedule, options.order);
+    return generate_list(options.schedule, options.order, options.costs);
   }
   if (options.order.any()) {
     return fail(ErrorCode::kInvalidInput,

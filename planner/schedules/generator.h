@@ -42,6 +42,8 @@ struct ScheduleGenerator {
   std::string_view summary;                      ///< one line for people
   ScheduleFigures figures{};                     ///< for people, too
   std::span<const std::string_view> parameters;  ///< names that it reads from the shape
+  /// Those of them that may also be given for one stage or rank: "f.3".
+  std::span<const std::string_view> indexed_parameters{};
   std::int32_t default_virtual_stages = 1;
   /// Backward passes use other weights than the optimizer has updated last, so that the order alone
   /// does not say what is computed.
@@ -51,6 +53,9 @@ struct ScheduleGenerator {
   /// The order of compute actions per rank.  REQUIRES: all sizes of the shape positive.  Fails
   /// with kInfeasible where a rule of the schedule is broken, saying which values obey it.
   Result<PipelineOrder> (*generate)(const PipelineShape& shape);
+
+  /// Whether it reads a parameter of that name.
+  [[nodiscard]] bool has_parameter(std::string_view parameter) const;
 };
 
 }  // namespace stagewright

@@ -15,6 +15,10 @@ constexpr std::array<std::string_view, 1> kAliases{"wave"};
 constexpr std::int64_t kForwardTime = 1;
 constexpr std::int64_t kBackwardTime = 2;
 
+/// Micro-batches under way at once, in units of the ranks: one unit is in its waves down to the
+/// last backward while the next one fills the gaps behind it.
+constexpr std::int32_t kUnitsUnderWay = 2;
+
 /// Runs the waves slot by slot.
 class WaveReplay {
  public:
@@ -45,10 +49,23 @@ class WaveReplay {
     return backward(step) ? 2 * order_.stages - 1 - step : step;
   }
 
-  /// Whether a rank has begun something; its choice is by direction, then by age.
+  /// When a step would be run if units of P micro-batches followed each other without a pause, each
+  /// micro-batch one forward and backward of a stage behind the one before.
+  [[nodiscard]] std::int64_t virtual_time(std::size_t m, std::int32_t step) const {
+    constexpr std::int64_t kBoth = kForwardTime + kBackwardTime;
+    const auto unit = static_cast<std::int64_t>(m) / shape_.ranks;
+    const auto within = static_cast<std::int64_t>(m) % shape_.ranks;
+    const std::int64_t way =
+        backward(step) ? kForwardTime * order_.stages + kBackwardTime * (step - order_.stages)
+                       : kForwardTime * step;
+    return unit * kBoth * order_.stages + within * kBoth + way;
+  }
+
+  /// Whether a rank has begun something; its choice is by virtual time.
   bool start_on(std::size_t rank, std::int64_t now) {
     std::optional<std::size_t> best;
-    const std::int32_t last = std::min(finished_ + shape_.ranks, shape_.micro_batches);
+    const std::int32_t last =
+        std::min(finished_ + kUnitsUnderWay * shape_.ranks, shape_.micro_batches);
     for (auto m = static_cast<std::size_t>(finished_); m < static_cast<std::size_t>(last); ++m) {
       const std::int32_t step = step_[m];
       if (step == 2 * order_.stages || ready_[m] > now ||
@@ -56,7 +73,7 @@ class WaveReplay {
               static_cast<std::int32_t>(rank)) {
         continue;
       }
-      if (!best || (backward(step) && !backward(step_[*best]))) {
+      if (!best || virtual_time(m, step) < virtual_time(*best, step_[*best])) {
         best = m;
       }
     }
@@ -104,10 +121,10 @@ ScheduleGenerator hanayo_schedule() {
   return {.name = "hanayo",
           .aliases = kAliases,
           .summary = "waves down and up the ranks; a shorter bubble with one copy of the weights",
-          .figures = {.bubble = "about (P-1)(F+B) for M = P, more above",
-                      .peak = "at most V*P",
+          .figures = {.bubble = "about (P-1)(F+B) for M = P, a little more above",
+                      .peak = "V*P for M = P, about (V+1)*P above",
                       .weights = "1",
-                      .constraints = "V even; made for M = P"},
+                      .constraints = "V even"},
           .parameters = {},
           .default_virtual_stages = 2,
           .generate = generate};

@@ -1,6 +1,5 @@
 #include "planner/schedules/pipeline_order.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +15,7 @@ namespace {
 
 Result<void> check_parameters(const ScheduleGenerator& generator, const Plan& plan) {
   for (const auto& [name, value] : plan.schedule_parameters) {
-    if (std::find(generator.parameters.begin(), generator.parameters.end(), name) ==
-        generator.parameters.end()) {
+    if (!generator.has_parameter(name)) {
       const std::string known = generator.parameters.empty()
                                     ? std::string("; it has none")
                                     : suggestion(name, generator.parameters);

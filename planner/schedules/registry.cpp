@@ -19,6 +19,7 @@
 #include "planner/schedules/looped_breadth_first.h"
 #include "planner/schedules/one_forward_one_backward.h"
 #include "planner/schedules/pipedream.h"
+#include "planner/schedules/synthesis/synth_schedule.h"
 #include "planner/schedules/v_memory.h"
 #include "planner/schedules/zb_h1.h"
 #include "planner/schedules/zb_h2.h"
@@ -44,6 +45,7 @@ std::span<const ScheduleGenerator> schedule_generators() {
       hanayo_schedule(),
       pipedream_schedule(),
       pipedream_2bw_schedule(),
+      synth_schedule(),
   };
   return kGenerators;
 }

@@ -14,6 +14,8 @@ namespace {
 /// How many moves back late acceptance looks.
 constexpr std::size_t kMemory = 64;
 constexpr std::size_t kLongestShift = 16;
+/// Short lists are exhausted long before the limit on steps.
+constexpr std::int64_t kMovesPerStep = 100;
 
 /// Changes lists by swaps of neighbours, and takes them back.
 class Swaps {
@@ -84,7 +86,8 @@ class LocalSearch {
     StepLists best_lists = lists_;
     std::vector<OrderScore> memory(kMemory, current);
     critical_ = path_.find(lists_, clock_, engine_);
-    const std::int64_t moves = limits.steps / static_cast<std::int64_t>(size + 1);
+    const auto steps = static_cast<std::int64_t>(size + 1);
+    const std::int64_t moves = std::min(limits.steps / steps, kMovesPerStep * steps);
     for (std::int64_t i = 0; i < moves && best.time > limits.good_enough; ++i) {
       propose();
       OrderScore& before = memory[static_cast<std::size_t>(i) % kMemory];

@@ -39,12 +39,16 @@ ReplayRule any_rule(std::mt19937& engine) {
 }  // namespace
 
 void search_patterns(const StepTable& table,
-                     std::int32_t variations,
+                     std::int32_t replays,
                      std::int64_t good_enough,
                      std::mt19937& engine,
                      BestOrders& best_orders) {
   std::vector<ScoredPattern> tried;
-  for (VirtualTimePattern& pattern : first_patterns(table)) {
+  std::vector<VirtualTimePattern> patterns = first_patterns(table);
+  // Odd, so that all rules, which come in turn, are among them.
+  const std::size_t every = patterns.size() / static_cast<std::size_t>(replays) | 1U;
+  for (std::size_t i = 0; i < patterns.size(); i += every) {
+    VirtualTimePattern& pattern = patterns[i];
     const OrderScore score =
         try_times(table, virtual_times(table, pattern), pattern.rule, best_orders);
     if (score.time <= good_enough) {
@@ -57,7 +61,7 @@ void search_patterns(const StepTable& table,
   };
   std::stable_sort(tried.begin(), tried.end(), better);
   tried.resize(std::min(tried.size(), kParents));
-  for (std::int32_t i = 0; i < variations; ++i) {
+  for (std::int32_t i = 0; i < replays; ++i) {
     ScoredPattern& parent = tried[engine() % tried.size()];
     VirtualTimePattern pattern = varied(parent.pattern, table, engine);
     const OrderScore score =
@@ -72,7 +76,7 @@ void search_patterns(const StepTable& table,
 }
 
 void search_offsets(const StepTable& table,
-                    std::int32_t variations,
+                    std::int32_t replays,
                     std::int64_t good_enough,
                     std::mt19937& engine,
                     BestOrders& best_orders) {
@@ -84,7 +88,7 @@ void search_offsets(const StepTable& table,
   const auto work = static_cast<double>(table.work_of(0));
   VirtualTimes times = times_of(table, best_orders.best().front().lists);
   OrderScore current{};
-  for (std::int32_t i = 0; i < variations; ++i) {
+  for (std::int32_t i = 0; i < replays; ++i) {
     VirtualTimes trial = times;
     const auto changes = static_cast<std::uint32_t>(1 + engine() % 3);
     for (std::uint32_t change = 0; change < changes; ++change) {

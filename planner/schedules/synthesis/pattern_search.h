@@ -7,10 +7,10 @@
 
 namespace stagewright {
 
-/// Replays the first patterns, then neighbours of the best ones, and offers all that they give.
-/// Ends early once an order takes no longer than `good_enough`.
+/// Replays the first patterns, at most `replays` of them, then as many neighbours of the best ones,
+/// and offers all that they give.  Ends early once an order takes no longer than `good_enough`.
 void search_patterns(const StepTable& table,
-                     std::int32_t variations,
+                     std::int32_t replays,
                      std::int64_t good_enough,
                      std::mt19937& engine,
                      BestOrders& best_orders);
@@ -18,7 +18,7 @@ void search_patterns(const StepTable& table,
 /// Replays the best candidate's own times with single stages' forwards or backwards moved for all
 /// micro-batches alike.
 void search_offsets(const StepTable& table,
-                    std::int32_t variations,
+                    std::int32_t replays,
                     std::int64_t good_enough,
                     std::mt19937& engine,
                     BestOrders& best_orders);

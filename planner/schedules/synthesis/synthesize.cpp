@@ -24,8 +24,10 @@ namespace {
 
 /// Orders of one placement that go into the local search.
 constexpr std::size_t kKept = 3;
-constexpr std::int32_t kPatternVariations = 300;
-constexpr std::int32_t kOffsetVariations = 300;
+constexpr std::int32_t kMostReplays = 300;
+constexpr std::int32_t kFewestReplays = 20;
+/// A replay takes about as long as timing that many lists.
+constexpr std::int64_t kTimingsPerReplay = 16;
 constexpr std::int64_t kStepsPerEffort = 1'000'000;
 /// A placement whose start is slower than the best one by more than this part is given up.
 constexpr std::int64_t kFarBehind = 10;
@@ -68,11 +70,22 @@ std::vector<StepTable> tables_of(const SynthesisRequest& request) {
   return tables;
 }
 
+/// As many replays as take about the steps, within limits.
+std::int32_t replays_within(const StepTable& table, std::int64_t steps) {
+  const std::int64_t each = kTimingsPerReplay * (table.slots + 1);
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(steps / each, kFewestReplays, kMostReplays));
+}
+
 /// The search under one placement.
 class PlacementSearch {
  public:
-  PlacementSearch(const StepTable& table, std::uint32_t seed)
-      : table_(table), bound_(lower_bound(table)), engine_(seed), best_orders_(table, kKept) {}
+  PlacementSearch(const StepTable& table, std::int64_t steps, std::uint32_t seed)
+      : table_(table),
+        bound_(lower_bound(table)),
+        replays_(replays_within(table, steps)),
+        engine_(seed),
+        best_orders_(table, kKept) {}
 
   void find_starts() {
     best_orders_.offer(serial_order(table_));
@@ -92,10 +105,10 @@ class PlacementSearch {
       }
     }
     if (!done()) {
-      search_patterns(table_, kPatternVariations, bound_, engine_, best_orders_);
+      search_patterns(table_, replays_, bound_, engine_, best_orders_);
     }
     if (!done()) {
-      search_offsets(table_, kOffsetVariations, bound_, engine_, best_orders_);
+      search_offsets(table_, replays_, bound_, engine_, best_orders_);
     }
   }
 
@@ -123,6 +136,7 @@ class PlacementSearch {
  private:
   const StepTable& table_;
   std::int64_t bound_;
+  std::int32_t replays_;
   std::mt19937 engine_;
   BestOrders best_orders_;
   std::optional<PresetTime> preset_;
@@ -177,8 +191,9 @@ Result<Synthesis> synthesize(const SynthesisRequest& request) {
   const std::vector<StepTable> tables = tables_of(request);
   std::deque<PlacementSearch> searches;
   std::optional<std::int64_t> fastest;
+  const std::int64_t steps = request.effort * kStepsPerEffort;
   for (const StepTable& table : tables) {
-    PlacementSearch& search = searches.emplace_back(table, request.seed);
+    PlacementSearch& search = searches.emplace_back(table, steps, request.seed);
     search.find_starts();
     if (search.feasible()) {
       fastest = std::min(search.best().score.time, fastest.value_or(search.best().score.time));
@@ -194,8 +209,7 @@ Result<Synthesis> synthesize(const SynthesisRequest& request) {
     }
   }
   for (PlacementSearch* search : promising) {
-    search->improve_best(request.effort * kStepsPerEffort /
-                         static_cast<std::int64_t>(promising.size()));
+    search->improve_best(steps / static_cast<std::int64_t>(promising.size()));
   }
   const PlacementSearch& best = **std::min_element(
       promising.begin(), promising.end(), [](const PlacementSearch* a, const PlacementSearch* b) {

@@ -1,0 +1,85 @@
+#include "cli/synthesis_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "planner/schedules/synthesis/synth_schedule.h"
+
+namespace stagewright {
+namespace {
+
+/// "8" for all ranks, or "8,8,7,5".
+Result<std::vector<std::int64_t>> read_caps(std::string_view text, std::int32_t ranks) {
+  std::vector<std::int64_t> caps;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    std::int64_t cap = 0;
+    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + end, cap);
+    if (error != std::errc{} || stop != rest.data() + end || cap < 1) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' is no count of micro-batches of a stage; write 8, or one for "
+                              "each rank: 8,8,7,5",
+                              rest.substr(0, end)),
+                  "--memory-cap");
+    }
+    caps.push_back(cap);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (caps.size() == 1) {
+    caps.resize(static_cast<std::size_t>(ranks), caps.front());
+  }
+  if (!caps.empty() && caps.size() != static_cast<std::size_t>(ranks)) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format(
+            "'{}' are {} caps for {} ranks; give one, or one for each", text, caps.size(), ranks),
+        "--memory-cap");
+  }
+  return caps;
+}
+
+}  // namespace
+
+void add_synthesis_options(CLI::App& command, SynthesisOptions& options) {
+  command.add_option("--memory-cap",
+                     options.memory_cap,
+                     "For synth: micro-batches of a stage that a rank may hold until W; one number "
+                     "or one for each rank (P * V)");
+  command.add_flag(
+      "--span", options.span, "For synth: no flush at the end, ranks end when they can");
+  command.add_option("--effort", options.effort, "For synth: million steps of search (40)")
+      ->check(CLI::Range(1, 100'000));
+}
+
+Result<std::map<std::string, std::int64_t>> synthesis_parameters(const SynthesisOptions& options,
+                                                                 const CostOptions& costs,
+                                                                 const PipelineShape& shape) {
+  Result<std::vector<std::int64_t>> caps = read_caps(options.memory_cap, shape.ranks);
+  if (!caps) {
+    return pass_on(std::move(caps));
+  }
+  constexpr double kActionsPerStage = 3;
+  Result<ListPrices> prices =
+      prices_for(costs, shape.stages(), kActionsPerStage * shape.stages() * shape.micro_batches);
+  if (!prices) {
+    return pass_on(std::move(prices));
+  }
+  SynthesisRequest request{
+      .shape = shape,
+      .costs = std::move(prices->costs.stages),
+      .memory_cap = *std::move(caps),
+      .objective = options.span ? SynthesisObjective::kSpan : SynthesisObjective::kMakespan};
+  if (costs.costs.find("R=") == std::string::npos) {
+    request.costs.recompute.clear();
+  }
+  request.effort = options.effort.value_or(request.effort);
+  return synth_parameters(request);
+}
+
+}  // namespace stagewright

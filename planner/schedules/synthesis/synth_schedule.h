@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "planner/schedules/generator.h"
+#include "planner/schedules/synthesis/request.h"
+
+namespace stagewright {
+
+/// The schedule `synth`: synthesize() for costs and caps that stand in the parameters, so that a
+/// plan says all that its order depends on.  Times are whole numbers in any one unit.
+///   f, i, w    forward, input half and weight half of a stage (100 each)
+///   b, r       whole backward (i + w), recomputation (none)
+///   transfer   between ranks (0)
+///   cap        what a rank holds at most, in micro-batches of a stage (P * V, as 1F1B does)
+///   span       1: no flush at the end
+///   effort, seed
+/// "f.3" is for stage 3 alone, also of i, w, b, r and transfer (from that stage to the next);
+/// "cap.3" for rank 3.
+[[nodiscard]] ScheduleGenerator synth_schedule();
+
+/// The parameters that ask `synth` for a request.  REQUIRES: no `held` or `checkpoint` in it.
+[[nodiscard]] std::map<std::string, std::int64_t> synth_parameters(const SynthesisRequest& request);
+
+}  // namespace stagewright
