@@ -239,7 +239,7 @@ TEST(GeneratedLists, OfHanayoKeepTheWavesGoingBeyondOneUnit) {
   for (const std::int32_t p : {2, 4, 8}) {
     for (const std::int32_t v : {2, 4}) {
       SCOPED_TRACE(fmt::format("P {} V {}", p, v));
-      EXPECT_LE(excess(p, v, p), p + v / 2);
+      EXPECT_LE(excess(p, v, p), p + v);
       EXPECT_LE(excess(p, v, 2 * p), 3 * p);
       EXPECT_LE(excess(p, v, 4 * p), 4 * p);
     }
