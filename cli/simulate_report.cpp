@@ -11,6 +11,8 @@ namespace stagewright {
 SimulateReports make_simulate_reports() {
   SimulateReports reports;
   reports.push_back(make_timeline_report());
+  reports.push_back(make_event_report());
+  reports.push_back(make_failure_report());
   return reports;
 }
 

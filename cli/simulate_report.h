@@ -75,6 +75,8 @@ using SimulateReports = std::vector<std::unique_ptr<SimulateReport>>;
 /// All reports, in the order in which they are printed.
 [[nodiscard]] SimulateReports make_simulate_reports();
 [[nodiscard]] std::unique_ptr<SimulateReport> make_timeline_report();
+[[nodiscard]] std::unique_ptr<SimulateReport> make_event_report();
+[[nodiscard]] std::unique_ptr<SimulateReport> make_failure_report();
 
 /// The most detailed trace that one of them needs.
 [[nodiscard]] TraceDetail detail_for(const SimulateReports& reports);

@@ -10,6 +10,7 @@
 #   gui       Qt 6, for the desktop application
 #   cluster   Slurm and network namespaces, for the tests of real clusters (systemd may start munge)
 #   bench     Google Benchmark
+#   peers     other simulators that benchmarks compare with
 #   lint      clang-format and clang-tidy 14
 set -euo pipefail
 
@@ -23,9 +24,10 @@ packages_of() {
     gui) echo "qt6-base-dev" ;;
     cluster) echo "slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge iproute2 util-linux" ;;
     bench) echo "libbenchmark-dev" ;;
+    peers) echo "libsimgrid-dev" ;;
     lint) echo "clang-format-14 clang-tidy-14" ;;
     -h | --help) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0" >&2; return 2 ;;
-    *) echo "install_deps.sh: no group '$1'; known: build test mpi gui cluster bench lint" >&2; return 2 ;;
+    *) echo "install_deps.sh: no group '$1'; known: build test mpi gui cluster bench peers lint" >&2; return 2 ;;
   esac
 }
 

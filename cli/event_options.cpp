@@ -1,0 +1,159 @@
+#include "cli/event_options.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/number_check.h"
+
+namespace stagewright {
+namespace {
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && last == end ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> positive(std::string_view text) {
+  const auto number = parse<double>(text);
+  return number && std::isfinite(*number) && *number > 0 ? number : std::nullopt;
+}
+
+Result<Straggler> read_straggler(std::string_view text, std::int32_t ranks) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string_view::npos) {
+    const auto rank = parse<std::int32_t>(text.substr(0, equals));
+    const auto factor = positive(text.substr(equals + 1));
+    if (rank && factor && *rank >= 0 && *rank < ranks) {
+      return Straggler{RankId(*rank), *factor};
+    }
+  }
+  return fail(
+      ErrorCode::kInvalidInput,
+      fmt::format(
+          "'{}' is no RANK=FACTOR with a rank from 0 to {}; for example 0=1.2", text, ranks - 1),
+      "--straggler");
+}
+
+Result<double> read_jitter(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const auto number = parse<double>(percent ? text.substr(0, text.size() - 1) : text);
+  const double share = number ? *number / (percent ? 100 : 1) : -1;
+  if (!(share >= 0) || share > kMostJitter) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("'{}' is no share from 0 to {:.0f}%; for example 5%", text, kMostJitter * 100),
+        "--jitter");
+  }
+  return share;
+}
+
+Result<Duration> read_overhead(const std::string& text, std::optional<double> unit_seconds) {
+  if (!unit_seconds) {
+    auto time = parse_duration(text);
+    if (time && *time >= Duration{}) {
+      return time;
+    }
+    return fail(ErrorCode::kInvalidInput,
+                time ? fmt::format("'{}' is negative", text) : time.error().message,
+                "--action-overhead");
+  }
+  const auto number = parse<double>(text);
+  if (!number || !std::isfinite(*number) || *number < 0) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("'{}' is no number of 0 or more, in the unit of --costs", text),
+                "--action-overhead");
+  }
+  return from_seconds(*number * *unit_seconds);
+}
+
+}  // namespace
+
+void add_event_options(CLI::App& command, EventCommand& options) {
+  const char* const group = "Event engine";
+  command
+      .add_option("--engine",
+                  options.engine,
+                  "static: one pass over the actions. event: besides, simulate what shares links "
+                  "and devices (every option of this group asks for it)")
+      ->check(CLI::IsMember({"static", "event"}))
+      ->group(group);
+  command
+      .add_flag("--shared-ports",
+                options.shared_ports,
+                "Bare schedules: messages of a rank share its port, one for each direction")
+      ->group(group);
+  command
+      .add_option("--straggler",
+                  options.stragglers,
+                  "RANK=FACTOR: the rank's computation takes so many times as long")
+      ->group(group);
+  command
+      .add_option("--action-overhead",
+                  options.action_overhead,
+                  "Time before the computation of every action (5us)")
+      ->group(group);
+  command
+      .add_option("--compute-slowdown",
+                  options.compute_slowdown,
+                  "Times that computation takes while its device communicates (default 1)")
+      ->check(CLI::Range(1.0, 100.0))
+      ->group(group);
+  command
+      .add_option("--jitter",
+                  options.jitter,
+                  "Simulate many steps in which the times of actions and messages scatter by this "
+                  "share (5%)")
+      ->group(group);
+  command.add_option("--samples", options.samples, "Steps with --jitter (default 1000)")
+      ->check(positive_count)
+      ->group(group);
+  command.add_option("--seed", options.seed, "Of --jitter (default 1)")
+      ->check(non_negative_count)
+      ->group(group);
+  command
+      .add_option("--threads",
+                  options.threads,
+                  "For --jitter; the result does not depend on them (default: all)")
+      ->check(positive_count)
+      ->group(group);
+}
+
+Result<EventRun> read_event_options(const EventCommand& options,
+                                    std::int32_t ranks,
+                                    std::optional<double> unit_seconds) {
+  EventRun run;
+  run.event.compute_slowdown = options.compute_slowdown;
+  for (const std::string& text : options.stragglers) {
+    auto straggler = read_straggler(text, ranks);
+    if (!straggler) {
+      return pass_on(std::move(straggler));
+    }
+    run.steady.stragglers.push_back(*straggler);
+  }
+  if (!options.action_overhead.empty()) {
+    auto overhead = read_overhead(options.action_overhead, unit_seconds);
+    if (!overhead) {
+      return pass_on(std::move(overhead));
+    }
+    run.steady.action_overhead = *overhead;
+  }
+  if (!options.jitter.empty()) {
+    auto jitter = read_jitter(options.jitter);
+    if (!jitter) {
+      return pass_on(std::move(jitter));
+    }
+    run.jitter = *jitter;
+  }
+  return run;
+}
+
+}  // namespace stagewright

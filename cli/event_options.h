@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "sim/engine/event_engine.h"
+#include "sim/engine/perturbation.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace stagewright {
+
+/// The options of the event engine, as they were typed.
+struct EventCommand {
+  std::string engine = "static";
+  bool shared_ports = false;
+  std::vector<std::string> stragglers;  ///< "RANK=FACTOR"
+  std::string action_overhead;          ///< "5us"; for a bare schedule a number
+  double compute_slowdown = 1;
+  std::string jitter;  ///< "5%" or "0.05"
+  std::int32_t samples = 1000;
+  std::int64_t seed = 1;
+  std::int32_t threads = 0;
+
+  /// Whether any of them asks for the engine.
+  [[nodiscard]] bool asked() const {
+    return engine == "event" || shared_ports || !stragglers.empty() || !action_overhead.empty() ||
+           compute_slowdown > 1 || !jitter.empty();
+  }
+};
+void add_event_options(CLI::App& command, EventCommand& options);
+
+/// The same in the simulator's terms.
+struct EventRun {
+  Perturbation steady;  ///< without jitter
+  double jitter = 0;
+  EventOptions event;
+};
+/// `unit`: what a number of an overhead counts, for bare schedules; absent: it is a duration.
+/// Fails with kInvalidInput, naming the option and its value.
+[[nodiscard]] Result<EventRun> read_event_options(const EventCommand& options,
+                                                  std::int32_t ranks,
+                                                  std::optional<double> unit_seconds);
+
+}  // namespace stagewright

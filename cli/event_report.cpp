@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/event_options.h"
+#include "cli/simulate_report.h"
+#include "cli/table.h"
+#include "core/schedule/list_order.h"
+#include "sim/analysis/event_summary.h"
+#include "sim/engine/monte_carlo.h"
+#include "sim/engine/order_events.h"
+#include "sim/engine/schedule_events.h"
+
+namespace stagewright {
+namespace {
+
+constexpr std::size_t kMostLinks = 10;
+
+/// Times as the command shows them: of a plan in seconds, of a bare schedule in its own unit.
+class TimeScale {
+ public:
+  explicit TimeScale(const SimulatedStep& step)
+      : unit_seconds_(step.list ? std::optional(step.list->prices.unit_seconds) : std::nullopt) {}
+
+  [[nodiscard]] std::optional<double> unit_seconds() const { return unit_seconds_; }
+  [[nodiscard]] std::string text(Duration time) const {
+    return unit_seconds_ ? fmt::format("{:.6g}", number(time)) : to_string(time);
+  }
+  [[nodiscard]] double number(Duration time) const {
+    return to_seconds(time) / unit_seconds_.value_or(1);
+  }
+  /// "mean_s" of seconds, "mean" of other units.
+  [[nodiscard]] std::string key(const char* name) const {
+    return unit_seconds_ ? name : fmt::format("{}_s", name);
+  }
+
+ private:
+  std::optional<double> unit_seconds_;
+};
+
+/// The step by the event engine, and under jitter.
+class EventReport final : public SimulateReport {
+ public:
+  void add_options(CLI::App& command) override { add_event_options(command, options_); }
+
+  [[nodiscard]] Result<void> write(const Context& /*context*/,
+                                   const SimulatedStep& step,
+                                   nlohmann::json& json,
+                                   std::string& text) const override {
+    if (!options_.asked()) {
+      return {};
+    }
+    const auto graph = graph_of(step);
+    if (!graph) {
+      return tl::unexpected<Error>(graph.error());
+    }
+    const TimeScale scale(step);
+    const auto run = read_event_options(options_, graph->ranks, scale.unit_seconds());
+    if (!run) {
+      return tl::unexpected<Error>(run.error());
+    }
+    write_step(*graph, *run, static_time(step), scale, json, text);
+    if (run->jitter > 0) {
+      write_samples(*graph, *run, scale, json, text);
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Result<EventGraph> graph_of(const SimulatedStep& step) const {
+    if (step.list) {
+      PipelineCosts costs = step.list->prices.costs.stages;
+      costs.overlap = step.list->prices.costs.overlap;
+      return order_events(
+          order_of(step.list->list),
+          costs,
+          {.links = options_.shared_ports ? OrderLinks::kPorts : OrderLinks::kFree});
+    }
+    if (options_.shared_ports) {
+      return fail(ErrorCode::kInvalidInput,
+                  "a plan's cluster says which ports there are; leave the option out",
+                  "--shared-ports");
+    }
+    auto events = schedule_events(step.plan->schedule, step.plan->inputs.cluster, step.plan->cost);
+    if (!events) {
+      return pass_on(std::move(events));
+    }
+    return std::move(events->graph);
+  }
+
+  [[nodiscard]] static Duration static_time(const SimulatedStep& step) {
+    return step.list ? step.list->timing.makespan : step.plan->summary.step_time;
+  }
+
+  static void write_step(const EventGraph& graph,
+                         const EventRun& run,
+                         Duration static_time,
+                         const TimeScale& scale,
+                         nlohmann::json& json,
+                         std::string& text) {
+    std::vector<Duration> alone(graph.nodes());
+    perturb(graph, run.steady, {}, alone);
+    EventEngine engine(graph, run.event);
+    const EventSummary summary = summarize_events(graph, alone, engine.run(alone));
+    const double change =
+        static_time > Duration{} ? to_seconds(summary.step_time) / to_seconds(static_time) - 1 : 0;
+    nlohmann::json busy = nlohmann::json::array();
+    for (const Duration of_rank : summary.busy) {
+      busy.push_back(scale.number(of_rank));
+    }
+    nlohmann::json links = nlohmann::json::array();
+    for (const LinkLoad& link : summary.links) {
+      links.push_back(
+          {{"link", link.name}, {"used", link.used}, {scale.key("lost"), scale.number(link.lost)}});
+    }
+    json["event"] = {{scale.key("step_time"), scale.number(summary.step_time)},
+                     {"bubble", summary.bubble},
+                     {scale.key("busy"), std::move(busy)},
+                     {"links", std::move(links)}};
+    text += fmt::format("\nevent engine: step {}, {} against the static pass; bubble {}\n",
+                        scale.text(summary.step_time),
+                        signed_percent(change),
+                        percent(summary.bubble));
+    if (!summary.links.empty()) {
+      text += "\n" + links_text(summary, scale);
+    }
+  }
+
+  static std::string links_text(const EventSummary& summary, const TimeScale& scale) {
+    Table table({"link that may fill", "used", "lost by its flows"});
+    const std::size_t shown = std::min(summary.links.size(), kMostLinks);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const LinkLoad& link = summary.links[i];
+      table.add({link.name, percent(link.used), scale.text(link.lost)});
+    }
+    std::string text = table.to_string();
+    if (shown < summary.links.size()) {
+      text += fmt::format("and {} others; --json has all\n", summary.links.size() - shown);
+    }
+    return text;
+  }
+
+  void write_samples(const EventGraph& graph,
+                     const EventRun& run,
+                     const TimeScale& scale,
+                     nlohmann::json& json,
+                     std::string& text) const {
+    MonteCarloOptions monte_carlo{.perturbation = run.steady,
+                                  .samples = options_.samples,
+                                  .seed = static_cast<std::uint64_t>(options_.seed),
+                                  .threads = options_.threads,
+                                  .event = run.event};
+    monte_carlo.perturbation.jitter = run.jitter;
+    const StepSamples samples = sample_steps(graph, monte_carlo);
+    const auto [least, most] = std::ranges::minmax(samples.times);
+    json["monte_carlo"] = {{"samples", options_.samples},
+                           {"seed", options_.seed},
+                           {"jitter", run.jitter},
+                           {scale.key("mean"), scale.number(samples.mean)},
+                           {scale.key("p50"), scale.number(samples.p50)},
+                           {scale.key("p95"), scale.number(samples.p95)},
+                           {scale.key("p99"), scale.number(samples.p99)},
+                           {scale.key("least"), scale.number(least)},
+                           {scale.key("most"), scale.number(most)}};
+    text += fmt::format(
+        "\n{} steps with a jitter of {}, seed {}: mean {}, p50 {}, p95 {}, p99 {}, from {} to {}\n",
+        options_.samples,
+        percent(run.jitter),
+        options_.seed,
+        scale.text(samples.mean),
+        scale.text(samples.p50),
+        scale.text(samples.p95),
+        scale.text(samples.p99),
+        scale.text(least),
+        scale.text(most));
+  }
+
+  EventCommand options_;
+};
+
+}  // namespace
+
+std::unique_ptr<SimulateReport> make_event_report() {
+  return std::make_unique<EventReport>();
+}
+
+}  // namespace stagewright
