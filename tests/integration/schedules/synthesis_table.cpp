@@ -14,6 +14,28 @@
 namespace stagewright {
 namespace {
 
+constexpr const char* kIntroduction =
+    R"(# Synthesised schedules against the peers' lists
+
+Written by the program `synthesis_table` (`cmake --build build/release --target synthesis_table`, then
+`build/release/tests/synthesis_table docs/synthesis.md`); the test `Synthesis.*` of `schedule_tests` holds what it shows.
+
+Every compute-only list of a peer with at least 4 ranks stands beside what `synthesize()` makes for the same number of
+ranks, stages a rank and micro-batches, with the peer's own memory as cap: on each rank the most micro-batches of a
+stage that the peer holds, counted until the weight gradient. The search starts from our own schedules and patterns
+alone; it never sees the peer's list. It may place stages in a loop or in waves.
+
+* Costs of a stage: `c0` F = I = W = 1, B = 2, transfers 0; `c01` the same with transfers of 0.1; `uneq` F = 1, I = 1.2,
+  W = 0.8, B = 2, transfers of 0.05. Figures are makespans with a flush.
+* *Change* is synthesised over peer, less 1: negative is faster.
+* *Above the bound* is synthesised over max over ranks (head + work + tail), less 1. The head is what has to happen before
+  a rank can start; the tail is 0, as a weight half can be last. The bound ignores memory, so that with a tight cap
+  no schedule comes near it.
+* The last column is the fastest of our named schedules that fits the cap; a backward that it runs whole counts as two
+  halves one after the other, so that the gradient goes out after the first.
+
+)";
+
 std::string rows(const std::vector<SynthesisCell>& cells) {
   std::string text =
       "| peer's list | costs | peer | synthesised | change | above the bound | best preset that "
@@ -67,7 +89,14 @@ int write(const std::string& path, const std::string& prefix) {
   };
   const std::vector<SynthesisCell> one = of(1);
   const std::vector<SynthesisCell> two = of(2);
-  const std::string text = summary(one) + "\n" + rows(one) + "\n" + summary(two) + "\n" + rows(two);
+  const std::string text =
+      kIntroduction +
+      fmt::format("## One copy of the weights\n\n{}\n{}\n", summary(one), rows(one)) +
+      fmt::format(
+          "## Peers with two copies of the weights\n\nThe synthesised order has one copy, and the "
+          "peak of micro-batches that the peer has with two.\n\n{}\n{}",
+          summary(two),
+          rows(two));
   if (const auto written = write_file(path, text); !written) {
     std::cerr << written.error().to_string() << "\n";
     return 1;
