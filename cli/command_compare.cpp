@@ -89,11 +89,24 @@ void print_memory(std::ostream& out, const Comparison& comparison) {
   out << "\n" << table.to_string();
 }
 
+void print_causes(std::ostream& out, const Comparison& comparison) {
+  if (comparison.causes.empty()) {
+    return;
+  }
+  Table table({"idle by cause (mean over ranks)", "predicted", "measured"});
+  for (const CauseComparison& cause : comparison.causes) {
+    table.add(
+        {std::string(name_of(cause.cause)), percent(cause.predicted), percent(cause.measured)});
+  }
+  out << "\n" << table.to_string();
+}
+
 void print(std::ostream& out, const Comparison& comparison) {
   print_kinds(out, "operation", comparison.operations);
   print_worst(out, comparison);
   print_memory(out, comparison);
   print_ranks(out, comparison);
+  print_causes(out, comparison);
   print_kinds(out, "action", comparison.actions);
   Table table({"step time", "predicted", "measured", "error", "repeat spread", "steps"});
   table.add({"",

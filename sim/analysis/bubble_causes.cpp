@@ -31,39 +31,38 @@ Duration scaled(Duration time, double factor) {
 /// What an action of a stage takes: its own time, and the two means that stand for it.
 class ActionMeans {
  public:
-  explicit ActionMeans(const StepWork& work) : work_(work) {
-    actions_.resize(work.ranks.size());
-    std::vector<const WorkPiece*> first_pieces;
+  explicit ActionMeans(const StepWork& work) : work_(work), action_of_(work.actions()) {
+    std::vector<bool> seen(work.pieces.size());
+    times_.resize(work.pieces.size());
+    std::vector<std::size_t> first_pieces;
     for (std::size_t i = 0; i < work.pieces.size(); ++i) {
-      const WorkPiece& piece = work.pieces[i];
-      if (is_stage_work(piece.kind)) {
-        std::vector<std::optional<Duration>>& actions =
-            actions_[static_cast<std::size_t>(piece.rank)];
-        const auto action = static_cast<std::size_t>(piece.action);
-        actions.resize(std::max(actions.size(), action + 1));
-        if (!actions[action]) {
-          first_pieces.push_back(&piece);
+      if (is_stage_work(work.pieces[i].kind)) {
+        const std::size_t action = action_of_[i];
+        if (!seen[action]) {
+          seen[action] = true;
+          first_pieces.push_back(i);
         }
-        actions[action] = actions[action].value_or(Duration{}) + work.durations[i];
+        times_[action] += work.durations[i];
       }
     }
-    for (const WorkPiece* piece : first_pieces) {
-      const auto time = static_cast<double>(time_of(*piece).count());
-      of_stage_[key_of(*piece)].add(time, 1);
-      of_kind_[piece->kind].add(time, work.ranks[static_cast<std::size_t>(piece->rank)].alike);
+    for (const std::size_t node : first_pieces) {
+      const WorkPiece& piece = work.pieces[node];
+      const auto time = static_cast<double>(times_[action_of_[node]].count());
+      of_stage_[key_of(piece)].add(time, 1);
+      of_kind_[piece.kind].add(time, work.ranks[static_cast<std::size_t>(piece.rank)].alike);
     }
     scale_ranks();
   }
 
-  /// By what a piece of stage work is to be multiplied; nothing where its action takes no time.
-  [[nodiscard]] std::optional<double> factor(const WorkPiece& piece, Extent extent) const {
-    const Duration own = time_of(piece);
+  /// By what a node of stage work is to be multiplied; nothing where its action takes no time.
+  [[nodiscard]] std::optional<double> factor(std::size_t node, Extent extent) const {
+    const Duration own = times_[action_of_[node]];
     if (extent == Extent::kAll) {
       return 1;
     }
     return own == Duration{}
                ? std::nullopt
-               : std::optional(mean(piece, extent) / static_cast<double>(own.count()));
+               : std::optional(mean(work_.pieces[node], extent) / static_cast<double>(own.count()));
   }
   /// Of the whole action, in picoseconds.
   [[nodiscard]] double mean(const WorkPiece& piece, Extent extent) const {
@@ -83,11 +82,6 @@ class ActionMeans {
     }
     [[nodiscard]] double value() const { return count > 0 ? sum / count : 0; }
   };
-  /// Of the piece's whole action.
-  [[nodiscard]] Duration time_of(const WorkPiece& piece) const {
-    return *actions_[static_cast<std::size_t>(piece.rank)][static_cast<std::size_t>(piece.action)];
-  }
-
   using StageKey = std::tuple<std::int32_t, StageId, WorkKind>;
   [[nodiscard]] static StageKey key_of(const WorkPiece& piece) {
     return {piece.rank, piece.stage, piece.kind};
@@ -110,7 +104,8 @@ class ActionMeans {
   }
 
   const StepWork& work_;
-  std::vector<std::vector<std::optional<Duration>>> actions_;  ///< by rank and action
+  std::vector<std::size_t> action_of_;  ///< by node
+  std::vector<Duration> times_;         ///< by action
   std::map<StageKey, Mean> of_stage_;
   std::map<WorkKind, Mean> of_kind_;
   std::vector<double> rank_scale_;
@@ -135,7 +130,7 @@ class Replayer {
     Replay replay;
     for (std::size_t i = 0; i < work_.pieces.size(); ++i) {
       const WorkPiece& piece = work_.pieces[i];
-      const std::optional<double> factor = factor_of(piece, extent);
+      const std::optional<double> factor = factor_of(i, extent);
       factors[i] = factor.value_or(0);
       // An action that takes no time of its own has one piece.
       step.durations[i] = factor ? scaled(work_.durations[i], *factor)
@@ -163,15 +158,15 @@ class Replayer {
   }
 
  private:
-  [[nodiscard]] std::optional<double> factor_of(const WorkPiece& piece, Extent extent) const {
-    switch (piece.kind) {
+  [[nodiscard]] std::optional<double> factor_of(std::size_t node, Extent extent) const {
+    switch (work_.pieces[node].kind) {
       case WorkKind::kForward:
       case WorkKind::kBackward:
       case WorkKind::kBackwardInput:
       case WorkKind::kBackwardWeight:
       case WorkKind::kRecompute:
       case WorkKind::kOverlapped:
-        return means_.factor(piece, extent);
+        return means_.factor(node, extent);
       case WorkKind::kTransfer:
         return extent >= Extent::kTransfers ? 1 : 0;
       case WorkKind::kCollective:

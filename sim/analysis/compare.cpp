@@ -11,6 +11,7 @@
 #include "sim/analysis/order_statistics.h"
 #include "sim/analysis/summary.h"
 #include "sim/analysis/trace_figures.h"
+#include "sim/analysis/trace_work.h"
 
 namespace stagewright {
 
@@ -191,6 +192,18 @@ Result<void> check_traces(const Trace& predicted,
   return {};
 }
 
+void compare_causes(const BubbleCauses& predicted,
+                    const BubbleCauses& measured,
+                    Comparison& result) {
+  for (int i = 0; i < kBubbleCauseCount; ++i) {
+    const auto cause = static_cast<BubbleCause>(i);
+    const CauseComparison row{cause, predicted.share(cause), measured.share(cause)};
+    if (row.predicted > 0 || row.measured > 0) {
+      result.causes.push_back(row);
+    }
+  }
+}
+
 }  // namespace
 
 Result<Comparison> compare(const Trace& predicted,
@@ -222,6 +235,7 @@ Result<Comparison> compare(const Trace& predicted,
   const std::map<RankId, RankFigures> seen = rank_figures(measured);
   compare_ranks(expected, seen, result);
   compare_memory(expected, seen, result);
+  compare_causes(bubble_causes(work_of(predicted)), bubble_causes(work_of(measured)), result);
   result.worst_error = worst_error(result);
   return result;
 }

@@ -10,6 +10,7 @@
 #include "core/schedule/action.h"
 #include "core/schedule/tensor.h"
 #include "core/trace/trace.h"
+#include "sim/analysis/bubble_causes.h"
 
 namespace stagewright {
 
@@ -62,6 +63,14 @@ struct MemoryComparison {
   friend bool operator==(const MemoryComparison&, const MemoryComparison&) = default;
 };
 
+/// Idle time of all ranks for one cause, as a share of their time (bubble_causes.h).
+struct CauseComparison {
+  BubbleCause cause = BubbleCause::kWarmUp;
+  double predicted = 0;
+  double measured = 0;
+  friend bool operator==(const CauseComparison&, const CauseComparison&) = default;
+};
+
 /// A prediction beside what happened.  Measured times are medians over the steps after the first
 /// (which pays for warming up), or the first where there is no other.
 struct Comparison {
@@ -75,6 +84,7 @@ struct Comparison {
   std::vector<KindComparison> actions;     ///< largest measured total first
   std::vector<KindComparison> operations;  ///< the same; empty without operation events
   std::vector<RankComparison> ranks;       ///< ascending
+  std::vector<CauseComparison> causes;     ///< that occur, each over the ranks of its trace
   std::vector<ActionComparison> worst;     ///< largest absolute difference first
   std::vector<MemoryComparison> memory;    ///< classes that occur
   std::int64_t only_predicted = 0;         ///< events of the one that the other does not have

@@ -47,6 +47,12 @@ json to_json(const MemoryComparison& memory) {
           {"measured_bytes", memory.measured.count()}};
 }
 
+json to_json(const CauseComparison& cause) {
+  return {{"cause", name_of(cause.cause)},
+          {"predicted", cause.predicted},
+          {"measured", cause.measured}};
+}
+
 template <class Row>
 json to_json(const std::vector<Row>& rows) {
   json array = json::array();
@@ -67,6 +73,7 @@ std::string to_json_text(const Comparison& comparison) {
                        {"actions", to_json(comparison.actions)},
                        {"operations", to_json(comparison.operations)},
                        {"ranks", to_json(comparison.ranks)},
+                       {"bubble_causes", to_json(comparison.causes)},
                        {"worst", to_json(comparison.worst)},
                        {"memory", to_json(comparison.memory)},
                        {"only_predicted", comparison.only_predicted},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace stagewright {
@@ -100,15 +101,19 @@ class PathWalk {
         before = std::min(before, start - graph.lag[e]);
       }
     }
-    path_.slack.resize(work_.ranks.size());
+    const std::vector<std::size_t> actions = work_.actions();
+    std::vector<std::optional<ActionSlack>> slack(actions.size());
     for (std::size_t i = 0; i < latest.size(); ++i) {
       const WorkPiece& piece = work_.pieces[i];
       if (is_stage_work(piece.kind) || piece.kind == WorkKind::kOptimizer) {
-        auto& of_rank = path_.slack[static_cast<std::size_t>(piece.rank)];
-        const auto action = static_cast<std::size_t>(piece.action);
-        of_rank.resize(std::max(of_rank.size(), action + 1));
-        const Duration slack = latest[i] - end_of(i);
-        of_rank[action] = std::min(slack, of_rank[action].value_or(slack));
+        std::optional<ActionSlack>& least = slack[actions[i]];
+        const ActionSlack here{piece.rank, piece.action, latest[i] - end_of(i)};
+        least = least && least->slack < here.slack ? least : here;
+      }
+    }
+    for (const std::optional<ActionSlack>& action : slack) {
+      if (action) {
+        path_.slack.push_back(*action);
       }
     }
   }

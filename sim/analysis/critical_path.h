@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -21,6 +20,14 @@ struct PathSegment {
   friend bool operator==(const PathSegment&, const PathSegment&) = default;
 };
 
+/// How much longer an action could take without making the step longer.
+struct ActionSlack {
+  std::int32_t rank = 0;  ///< into StepWork::ranks
+  std::int32_t action = 0;
+  Duration slack{};
+  friend bool operator==(const ActionSlack&, const ActionSlack&) = default;
+};
+
 /// The chain of work that decides how long a step takes: shorten any of it and the step is shorter,
 /// unless another chain is as long.
 struct CriticalPath {
@@ -30,9 +37,7 @@ struct CriticalPath {
   Duration late{};                       ///< segments that wait
   Duration tail{};                       ///< communication after the last of them
   std::map<StageId, Duration> by_stage;  ///< of by_kind, what each stage computes
-  /// How much longer an action could take without making the step longer, by index of the rank in
-  /// StepWork::ranks and action of its list; absent for what does not occupy its rank.
-  std::vector<std::vector<std::optional<Duration>>> slack;
+  std::vector<ActionSlack> slack;        ///< of what occupies a rank, in list order
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
 };
 /// Where several chains are as long, the one that waits for its own rank rather than for others.

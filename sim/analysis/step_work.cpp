@@ -1,6 +1,9 @@
 #include "sim/analysis/step_work.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -34,6 +37,24 @@ std::string_view name_of(WorkKind kind) {
 
 bool is_stage_work(WorkKind kind) {
   return kind <= WorkKind::kOverlapped;
+}
+
+std::vector<std::size_t> StepWork::actions() const {
+  std::vector<std::size_t> nodes(pieces.size());
+  std::iota(nodes.begin(), nodes.end(), std::size_t{0});
+  const auto key = [this](std::size_t node) {
+    return std::pair(pieces[node].rank, pieces[node].action);
+  };
+  std::ranges::sort(nodes, {}, key);
+  std::vector<std::size_t> numbers(pieces.size());
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (i > 0 && key(nodes[i]) != key(nodes[i - 1])) {
+      ++number;
+    }
+    numbers[nodes[i]] = number;
+  }
+  return numbers;
 }
 
 std::vector<Duration> StepWork::starts() const {

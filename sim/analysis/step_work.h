@@ -58,6 +58,8 @@ struct StepWork {
   std::vector<WorkRank> ranks;
   Duration tail{};  ///< communication that goes on when the last node is done
 
+  /// By node: number of the action that it is of, counted over all ranks in list order.
+  [[nodiscard]] std::vector<std::size_t> actions() const;
   /// Starts of all nodes.
   [[nodiscard]] std::vector<Duration> starts() const;
   /// From zero until everything is done.

@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/schedule/token_list.h"
+#include "sim/analysis/list_timing.h"
+#include "sim/analysis/list_trace.h"
+#include "tests/support/pipeline_orders.h"
 #include "toy_traces.h"
 
 namespace stagewright {
@@ -178,6 +182,30 @@ TEST(Compare, JsonHoldsTimesInSecondsAndErrorsAsFractions) {
   EXPECT_NEAR(json["worst"][0]["duration"]["error"].get<double>(), -0.2, 1e-12);
   EXPECT_EQ(json["memory"][0]["class"], "parameter");
   EXPECT_EQ(json["ranks"][1]["rank"], 1);
+}
+
+// Predicted with free links, measured with slow ones: (M + P - 1)(F + B) = 330 of which each rank
+// works 8 * 30, and 2 (P - 1) c = 60 more.
+TEST(Compare, ShowsWhyRanksWereIdleInBoth) {
+  const TokenList list = token_list(test::gpipe(4, 8));
+  ListCosts costs{.stages = {.forward = std::vector<Duration>(4, Duration(10)),
+                             .backward = std::vector<Duration>(4, Duration(20)),
+                             .transfer = std::vector<Duration>(4)}};
+  const Trace predicted = list_trace(list, costs, time_list(list, costs));
+  costs.stages.transfer.assign(4, Duration(10));
+  Trace measured = list_trace(list, costs, time_list(list, costs));
+  measured.measured = true;
+  const Comparison comparison = compared(predicted, measured);
+  const auto row = [&comparison](BubbleCause cause) {
+    const auto found = std::ranges::find(comparison.causes, cause, &CauseComparison::cause);
+    return found == comparison.causes.end() ? CauseComparison{cause} : *found;
+  };
+  EXPECT_EQ(row(BubbleCause::kTransfer).predicted, 0);
+  EXPECT_NEAR(row(BubbleCause::kTransfer).measured, 60.0 / 390, 1e-12);
+  const CauseComparison warm_up = row(BubbleCause::kWarmUp);
+  const CauseComparison cool_down = row(BubbleCause::kCoolDown);
+  EXPECT_NEAR(warm_up.predicted + cool_down.predicted, 90.0 / 330, 1e-12);
+  EXPECT_NEAR(warm_up.measured + cool_down.measured, 90.0 / 390, 1e-12);
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ TEST(CriticalPath, PassesTheSlowStage) {
             (std::map<StageId, Duration>{{StageId(0), Duration(30)}, {StageId(1), Duration(120)}}));
   EXPECT_EQ(path.segments.size(), 8U);
   // 0F1 ends at 20, and its message is needed at 33; 0B0 is over at 116, before 0B1 begins at 136.
-  const std::vector<std::optional<Duration>> slack = {
-      Duration(0), Duration(10), Duration(20), Duration(0)};
-  EXPECT_EQ(path.slack[0], slack);
+  const std::vector<ActionSlack> slack = {
+      {0, 0, Duration(0)}, {0, 1, Duration(10)}, {0, 2, Duration(20)}, {0, 3, Duration(0)}};
+  EXPECT_EQ(std::vector(path.slack.begin(), path.slack.begin() + 4), slack);
 }
 
 // Rank 1 begins 50 late.
@@ -121,15 +121,12 @@ TEST(CriticalPath, SlackIsWhatAnActionMayTakeLonger) {
     const CriticalPath path = critical_path(work_of(order, graph, lags, durations));
     std::vector<Duration> ends(graph.graph.size());
     for (int i = 0; i < 20; ++i) {
-      const std::size_t rank = random.below(graph.ranks());
-      const std::size_t action = random.below(order.ranks[rank].size());
-      const std::optional<Duration> slack = path.slack[rank][action];
-      if (!slack) {
-        continue;  // the second of an overlapped pair
-      }
+      const ActionSlack& action = path.slack[random.below(path.slack.size())];
+      const auto index = graph.of_rank(
+          static_cast<std::size_t>(action.rank))[static_cast<std::size_t>(action.action)];
       std::vector<Duration> longer = durations;
-      Duration& length = longer[static_cast<std::size_t>(graph.of_rank(rank)[action])];
-      length += *slack;
+      Duration& length = longer[static_cast<std::size_t>(index)];
+      length += action.slack;
       sweep(graph.graph, lags, longer, ends);
       EXPECT_EQ(graph.makespan(ends), path.length) << generator.name;
       length += Duration(1);
