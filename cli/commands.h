@@ -16,6 +16,7 @@ using Chosen = std::function<ExitCode(const Context&)>;
 using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 
 void add_plan_command(CLI::App& app, Chosen& chosen);
+void add_explain_command(CLI::App& app, Chosen& chosen);
 void add_simulate_command(CLI::App& app, Chosen& chosen);
 void add_profile_command(CLI::App& app, Chosen& chosen);
 void add_run_command(CLI::App& app, Chosen& chosen);

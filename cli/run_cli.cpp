@@ -15,8 +15,9 @@
 namespace stagewright {
 namespace {
 
-constexpr std::array<AddCommand, 6> kCommands{&add_profile_command,
+constexpr std::array<AddCommand, 7> kCommands{&add_profile_command,
                                               &add_plan_command,
+                                              &add_explain_command,
                                               &add_simulate_command,
                                               &add_run_command,
                                               &add_compare_command,

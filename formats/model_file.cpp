@@ -13,7 +13,9 @@
 #include "core/base/json_reader.h"
 #include "core/base/suggest.h"
 #include "core/model/transformer.h"
+#include "core/training/run_sizes.h"
 #include "formats/hf_config.h"
+#include "formats/hf_sizes.h"
 
 namespace stagewright {
 namespace {
@@ -71,7 +73,15 @@ bool is_model_file(const nlohmann::json& json) {
   return json.is_object() && json.contains("family");
 }
 
-Result<ModelGraph> read_model(const fs::path& path) {
+/// The text that a user's name leads to.
+struct ModelText {
+  std::string text;
+  std::string where;
+  std::string name;     ///< for a config.json, which has none of its own
+  bool is_own = false;  ///< a model file of ours, else a config.json
+};
+
+Result<ModelText> read_model(const fs::path& path) {
   auto content = read_file(path);
   if (!content) {
     return pass_on(std::move(content));
@@ -80,12 +90,12 @@ Result<ModelGraph> read_model(const fs::path& path) {
   if (!json) {
     return pass_on(std::move(json));
   }
-  if (is_model_file(*json)) {
-    return parse_model_file(*content, path.string());
-  }
   const fs::path folder = fs::absolute(path).lexically_normal().parent_path().filename();
   const bool generic = path.filename() == "config.json" && !folder.empty();
-  return parse_hf_config(*content, path.string(), generic ? folder.string() : path.stem().string());
+  return ModelText{.text = *std::move(content),
+                   .where = path.string(),
+                   .name = generic ? folder.string() : path.stem().string(),
+                   .is_own = is_model_file(*json)};
 }
 
 /// Name and aliases of a preset.
@@ -103,6 +113,37 @@ Result<std::vector<std::string>> names_of(const DataFiles& files, const std::str
     return pass_on(reader.finish());
   }
   return names;
+}
+
+Result<ModelText> locate(const DataFiles& files, std::string_view name) {
+  std::vector<std::string> known;
+  for (const std::string& file : files.list("models")) {
+    auto names = names_of(files, file);
+    if (!names) {
+      return pass_on(std::move(names));
+    }
+    if (std::ranges::find(*names, name) != names->end()) {
+      return ModelText{.text = std::string(*files.find(file)),
+                       .where = files.where(file),
+                       .name = {},
+                       .is_own = true};
+    }
+    known.insert(known.end(), names->begin(), names->end());
+  }
+  const fs::path path(name);
+  std::error_code code;
+  if (fs::is_directory(path, code)) {
+    return read_model(path / "config.json");
+  }
+  if (fs::exists(path, code) || name.ends_with(".json") ||
+      name.find('/') != std::string_view::npos) {
+    return read_model(path);
+  }
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  return fail(ErrorCode::kNotFound,
+              fmt::format("'{}' is neither a known model nor the path of a config.json{}",
+                          name,
+                          suggestion(name, candidates)));
 }
 
 }  // namespace
@@ -136,31 +177,27 @@ Result<ModelGraph> parse_model_file(std::string_view text, std::string_view wher
 }
 
 Result<ModelGraph> find_model(const DataFiles& files, std::string_view name) {
-  std::vector<std::string> known;
-  for (const std::string& file : files.list("models")) {
-    auto names = names_of(files, file);
-    if (!names) {
-      return pass_on(std::move(names));
-    }
-    if (std::ranges::find(*names, name) != names->end()) {
-      return parse_model_file(*files.find(file), files.where(file));
-    }
-    known.insert(known.end(), names->begin(), names->end());
+  auto found = locate(files, name);
+  if (!found) {
+    return pass_on(std::move(found));
   }
-  const fs::path path(name);
-  std::error_code code;
-  if (fs::is_directory(path, code)) {
-    return read_model(path / "config.json");
+  return found->is_own ? parse_model_file(found->text, found->where)
+                       : parse_hf_config(found->text, found->where, found->name);
+}
+
+Result<ModelSizes> find_model_sizes(const DataFiles& files, std::string_view name) {
+  auto found = locate(files, name);
+  if (!found) {
+    return pass_on(std::move(found));
   }
-  if (fs::exists(path, code) || name.ends_with(".json") ||
-      name.find('/') != std::string_view::npos) {
-    return read_model(path);
+  if (!found->is_own) {
+    return parse_hf_sizes(found->text, found->where, found->name);
   }
-  const std::vector<std::string_view> candidates(known.begin(), known.end());
-  return fail(ErrorCode::kNotFound,
-              fmt::format("'{}' is neither a known model nor the path of a config.json{}",
-                          name,
-                          suggestion(name, candidates)));
+  auto graph = parse_model_file(found->text, found->where);
+  if (!graph) {
+    return pass_on(std::move(graph));
+  }
+  return sizes_of(graph->name, graph->family, graph->shape);
 }
 
 }  // namespace stagewright

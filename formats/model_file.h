@@ -5,6 +5,7 @@
 #include "core/base/data_files.h"
 #include "core/base/result.h"
 #include "core/model/model_graph.h"
+#include "core/model/model_sizes.h"
 
 namespace stagewright {
 
@@ -12,6 +13,10 @@ namespace stagewright {
 /// path of a model file or of a Hugging Face config.json, or a folder that holds a config.json.
 /// kNotFound with the nearest known name otherwise.
 [[nodiscard]] Result<ModelGraph> find_model(const DataFiles& files, std::string_view name);
+
+/// The sizes of the model that a user names, for counts and memory: as find_model, and besides the
+/// families of parse_hf_sizes.
+[[nodiscard]] Result<ModelSizes> find_model_sizes(const DataFiles& files, std::string_view name);
 
 /// Our own model file (docs/adding_a_model.md): name, family and sizes.  What is left out follows
 /// from the family ("gpt2" or "llama"); unknown keys are errors.
