@@ -56,6 +56,25 @@ Result<double> read_jitter(std::string_view text) {
   return share;
 }
 
+Result<double> read_slowdown(std::string_view text, double calibrated) {
+  if (text.empty()) {
+    return 1.0;
+  }
+  if (text == "calibrated") {
+    return calibrated;
+  }
+  const auto factor = parse<double>(text);
+  constexpr double kMost = 100;
+  if (!factor || !(*factor >= 1) || *factor > kMost) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format(
+            "'{}' is no number from 1 to {:.0f}; for example 1.1, or calibrated", text, kMost),
+        "--compute-slowdown");
+  }
+  return *factor;
+}
+
 Result<Duration> read_overhead(const std::string& text, std::optional<double> unit_seconds) {
   if (!unit_seconds) {
     auto time = parse_duration(text);
@@ -104,8 +123,8 @@ void add_event_options(CLI::App& command, EventCommand& options) {
   command
       .add_option("--compute-slowdown",
                   options.compute_slowdown,
-                  "Times that computation takes while its device communicates (default 1)")
-      ->check(CLI::Range(1.0, 100.0))
+                  "Times that computation takes while its device communicates (1.1), or "
+                  "calibrated: what profiles/calibration says (default 1)")
       ->group(group);
   command
       .add_option("--jitter",
@@ -129,9 +148,14 @@ void add_event_options(CLI::App& command, EventCommand& options) {
 
 Result<EventRun> read_event_options(const EventCommand& options,
                                     std::int32_t ranks,
-                                    std::optional<double> unit_seconds) {
+                                    std::optional<double> unit_seconds,
+                                    double calibrated_slowdown) {
   EventRun run;
-  run.event.compute_slowdown = options.compute_slowdown;
+  auto slowdown = read_slowdown(options.compute_slowdown, calibrated_slowdown);
+  if (!slowdown) {
+    return pass_on(std::move(slowdown));
+  }
+  run.event.compute_slowdown = *slowdown;
   for (const std::string& text : options.stragglers) {
     auto straggler = read_straggler(text, ranks);
     if (!straggler) {

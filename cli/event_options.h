@@ -22,8 +22,8 @@ struct EventCommand {
   bool shared_ports = false;
   std::vector<std::string> stragglers;  ///< "RANK=FACTOR"
   std::string action_overhead;          ///< "5us"; for a bare schedule a number
-  double compute_slowdown = 1;
-  std::string jitter;  ///< "5%" or "0.05"
+  std::string compute_slowdown;         ///< a number, or "calibrated"; empty: 1
+  std::string jitter;                   ///< "5%" or "0.05"
   std::int32_t samples = 1000;
   std::int64_t seed = 1;
   std::int32_t threads = 0;
@@ -31,7 +31,7 @@ struct EventCommand {
   /// Whether any of them asks for the engine.
   [[nodiscard]] bool asked() const {
     return engine == "event" || shared_ports || !stragglers.empty() || !action_overhead.empty() ||
-           compute_slowdown > 1 || !jitter.empty();
+           !compute_slowdown.empty() || !jitter.empty();
   }
 };
 void add_event_options(CLI::App& command, EventCommand& options);
@@ -42,10 +42,12 @@ struct EventRun {
   double jitter = 0;
   EventOptions event;
 };
-/// `unit`: what a number of an overhead counts, for bare schedules; absent: it is a duration.
+/// `unit_seconds`: what a number of an overhead counts, for bare schedules; absent: it is a
+/// duration.  `calibrated_slowdown`: of the calibration file.
 /// Fails with kInvalidInput, naming the option and its value.
 [[nodiscard]] Result<EventRun> read_event_options(const EventCommand& options,
                                                   std::int32_t ranks,
-                                                  std::optional<double> unit_seconds);
+                                                  std::optional<double> unit_seconds,
+                                                  double calibrated_slowdown);
 
 }  // namespace stagewright

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "sim/engine/monte_carlo.h"
 #include "sim/engine/order_events.h"
 #include "sim/engine/schedule_events.h"
+#include "sim/step/step_constants.h"
 
 namespace stagewright {
 namespace {
@@ -49,65 +51,94 @@ class EventReport final : public SimulateReport {
  public:
   void add_options(CLI::App& command) override { add_event_options(command, options_); }
 
-  [[nodiscard]] Result<void> write(const Context& /*context*/,
+  [[nodiscard]] Result<void> write(const Context& context,
                                    const SimulatedStep& step,
                                    nlohmann::json& json,
                                    std::string& text) const override {
     if (!options_.asked()) {
       return {};
     }
-    const auto graph = graph_of(step);
-    if (!graph) {
-      return tl::unexpected<Error>(graph.error());
-    }
     const TimeScale scale(step);
-    const auto run = read_event_options(options_, graph->ranks, scale.unit_seconds());
+    const auto ranks = step.list ? step.list->list.ranks.size() : step.plan->schedule.ranks.size();
+    const auto files = context.files();
+    if (!files) {
+      return tl::unexpected<Error>(files.error());
+    }
+    const auto constants = load_step_constants(*files);
+    if (!constants) {
+      return tl::unexpected<Error>(constants.error());
+    }
+    const auto run = read_event_options(options_,
+                                        static_cast<std::int32_t>(ranks),
+                                        scale.unit_seconds(),
+                                        (*constants)[StepConstant::kOverlapSlowdown]);
     if (!run) {
       return tl::unexpected<Error>(run.error());
     }
-    write_step(*graph, *run, static_time(step), scale, json, text);
+    const auto events = events_of(step, *run);
+    if (!events) {
+      return tl::unexpected<Error>(events.error());
+    }
+    write_step(*events, *run, static_time(step), scale, json, text);
     if (run->jitter > 0) {
-      write_samples(*graph, *run, scale, json, text);
+      write_samples(events->graph, *run, scale, json, text);
     }
     return {};
   }
 
  private:
-  [[nodiscard]] Result<EventGraph> graph_of(const SimulatedStep& step) const {
+  struct StepEvents {
+    EventGraph graph;
+    std::vector<RankId> stands_for;
+  };
+
+  [[nodiscard]] Result<StepEvents> events_of(const SimulatedStep& step, const EventRun& run) const {
     if (step.list) {
       PipelineCosts costs = step.list->prices.costs.stages;
       costs.overlap = step.list->prices.costs.overlap;
-      return order_events(
-          order_of(step.list->list),
-          costs,
-          {.links = options_.shared_ports ? OrderLinks::kPorts : OrderLinks::kFree});
+      auto graph =
+          order_events(order_of(step.list->list),
+                       costs,
+                       {.links = options_.shared_ports ? OrderLinks::kPorts : OrderLinks::kFree});
+      if (!graph) {
+        return pass_on(std::move(graph));
+      }
+      return StepEvents{.graph = *std::move(graph), .stands_for = {}};
     }
     if (options_.shared_ports) {
       return fail(ErrorCode::kInvalidInput,
                   "a plan's cluster says which ports there are; leave the option out",
                   "--shared-ports");
     }
-    auto events = schedule_events(step.plan->schedule, step.plan->inputs.cluster, step.plan->cost);
+    ScheduleEventOptions options{.representatives = run.jitter == 0};
+    for (const Straggler& straggler : run.steady.stragglers) {
+      options.apart.push_back(straggler.rank);
+    }
+    auto events =
+        schedule_events(step.plan->schedule, step.plan->inputs.cluster, step.plan->cost, options);
     if (!events) {
       return pass_on(std::move(events));
     }
-    return std::move(events->graph);
+    return StepEvents{.graph = std::move(events->graph),
+                      .stands_for = std::move(events->stands_for)};
   }
 
   [[nodiscard]] static Duration static_time(const SimulatedStep& step) {
     return step.list ? step.list->timing.makespan : step.plan->summary.step_time;
   }
 
-  static void write_step(const EventGraph& graph,
+  static void write_step(const StepEvents& events,
                          const EventRun& run,
                          Duration static_time,
                          const TimeScale& scale,
                          nlohmann::json& json,
                          std::string& text) {
+    const EventGraph& graph = events.graph;
     std::vector<Duration> alone(graph.nodes());
     perturb(graph, run.steady, {}, alone);
     EventEngine engine(graph, run.event);
-    const EventSummary summary = summarize_events(graph, alone, engine.run(alone));
+    const EventSummary summary =
+        summarize_events(graph, alone, engine.run(alone), events.stands_for);
     const double change =
         static_time > Duration{} ? to_seconds(summary.step_time) / to_seconds(static_time) - 1 : 0;
     nlohmann::json busy = nlohmann::json::array();

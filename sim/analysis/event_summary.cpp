@@ -43,7 +43,8 @@ std::vector<LinkLoad> loads_of(const EventGraph& graph,
 
 EventSummary summarize_events(const EventGraph& graph,
                               const std::vector<Duration>& alone,
-                              const EventTimes& times) {
+                              const EventTimes& times,
+                              std::span<const RankId> stands_for) {
   EventSummary summary;
   summary.step_time = times.makespan;
   summary.busy.resize(static_cast<std::size_t>(graph.ranks));
@@ -52,6 +53,9 @@ EventSummary summarize_events(const EventGraph& graph,
       summary.busy[static_cast<std::size_t>(graph.rank[node])] +=
           times.end[node] - times.start[node];
     }
+  }
+  for (std::size_t rank = 0; rank < stands_for.size(); ++rank) {
+    summary.busy[rank] = summary.busy[stands_for[rank].index()];
   }
   for (const Duration busy : summary.busy) {
     summary.bubble += bubble_share(busy, summary.step_time) / graph.ranks;

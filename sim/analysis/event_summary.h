@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/base/ids.h"
 #include "core/base/units.h"
 #include "sim/engine/event_engine.h"
 #include "sim/engine/event_graph.h"
@@ -27,9 +29,11 @@ struct EventSummary {
   friend bool operator==(const EventSummary&, const EventSummary&) = default;
 };
 
-/// `alone`: the times alone that the step ran with.
+/// `alone`: the times alone that the step ran with.  `stands_for`, by rank: the one that was
+/// simulated for it (ScheduleEvents::stands_for); empty: every rank itself.
 [[nodiscard]] EventSummary summarize_events(const EventGraph& graph,
                                             const std::vector<Duration>& alone,
-                                            const EventTimes& times);
+                                            const EventTimes& times,
+                                            std::span<const RankId> stands_for = {});
 
 }  // namespace stagewright

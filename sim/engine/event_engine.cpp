@@ -11,17 +11,25 @@
 namespace stagewright {
 namespace {
 
-/// Nobody can change how long the node takes.
-bool is_plain(const EventGraph& graph, std::size_t node, bool slows) {
+enum class Nature : std::uint8_t {
+  kPlain,  ///< nobody can change how long it takes
+  kTask,   ///< on a device where it may not have its full speed
+  kFlow,   ///< over links that may fill, or seen by devices
+};
+
+Nature nature_of(const EventGraph& graph, std::size_t node, bool slows) {
   const std::int32_t place = graph.place[node];
   switch (graph.kind[node]) {
     case EventGraph::Kind::kDelay:
-      return true;
+      return Nature::kPlain;
     case EventGraph::Kind::kCompute:
-      return !slows && graph.ranks_on_device[static_cast<std::size_t>(place)] <= 1;
+      return !slows && graph.ranks_on_device[static_cast<std::size_t>(place)] <= 1 ? Nature::kPlain
+                                                                                   : Nature::kTask;
     case EventGraph::Kind::kFlow:
       return graph.network.uses_of(place).empty() &&
-             (!slows || graph.network.ends_of(place).empty());
+                     (!slows || graph.network.ends_of(place).empty())
+                 ? Nature::kPlain
+                 : Nature::kFlow;
   }
   SW_CHECK(false, "a node of a kind that is listed");
 }
@@ -40,7 +48,7 @@ class EventEngine::Run {
         devices_(graph.ranks_on_device.size(), graph.nodes(), options.compute_slowdown, queue_) {
     find_followers();
     for (std::size_t node = 0; node < graph.nodes(); ++node) {
-      plain_.push_back(is_plain(graph, node, slows_) ? 1 : 0);
+      nature_.push_back(nature_of(graph, node, slows_));
     }
     waiting_.resize(graph.nodes());
     times_.start.resize(graph.nodes());
@@ -108,7 +116,7 @@ class EventEngine::Run {
   /// All that the node waits for is done.
   void begin(NodeIndex node) {
     const auto i = static_cast<std::size_t>(node);
-    if (plain_[i] != 0) {
+    if (nature_[i] == Nature::kPlain) {
       times_.end[i] = times_.start[i] + alone_[i];
       done_.push_back(node);
     } else {
@@ -137,7 +145,7 @@ class EventEngine::Run {
 
   void handle(const Event& event) {
     const auto i = static_cast<std::size_t>(event.node);
-    const bool flow = graph_.kind[i] == EventGraph::Kind::kFlow;
+    const bool flow = nature_[i] == Nature::kFlow;
     const std::int32_t place = graph_.place[i];
     switch (event.kind) {
       case Event::Kind::kBegin:
@@ -192,7 +200,7 @@ class EventEngine::Run {
   std::vector<NodeIndex> followers_;
   std::vector<std::int32_t> waits_for_;  ///< by node: so many nodes
   std::vector<NodeIndex> sources_;       ///< wait for nothing
-  std::vector<std::uint8_t> plain_;
+  std::vector<Nature> nature_;
   std::span<const Duration> alone_;
   std::vector<std::int32_t> waiting_;  ///< by node: for so many still
   std::vector<NodeIndex> done_;        ///< whose followers do not know yet
@@ -202,7 +210,7 @@ class EventEngine::Run {
 
 bool may_contend(const EventGraph& graph, const EventOptions& options) {
   for (std::size_t node = 0; node < graph.nodes(); ++node) {
-    if (!is_plain(graph, node, options.compute_slowdown > 1)) {
+    if (nature_of(graph, node, options.compute_slowdown > 1) != Nature::kPlain) {
       return true;
     }
   }

@@ -12,8 +12,8 @@ namespace stagewright {
 
 struct EventOptions {
   /// Times that computation takes while its device sends or receives, at least 1: kernels of
-  /// communication take compute units and memory bandwidth.  1, no effect, unless given: published
-  /// measurements lie between 1.05 and 1.3 and depend on device and library.
+  /// communication take compute units and memory bandwidth.  1, no effect, unless given: it depends
+  /// on device and library; StepConstant::kOverlapSlowdown is what published step times say.
   double compute_slowdown = 1;
 };
 

@@ -11,18 +11,20 @@
 #include <fmt/format.h>
 
 #include "core/schedule/channels.h"
-#include "core/schedule/semantics.h"
 #include "core/schedule/touches.h"
 #include "sim/cost/analytical_links.h"
 #include "sim/cost/schedule_geometry.h"
 #include "sim/engine/event_steps.h"
+#include "sim/engine/event_walk.h"
 #include "sim/engine/like_ranks.h"
+#include "sim/engine/message_pairs.h"
 #include "sim/network/cluster_links.h"
+#include "sim/network/traffic_classes.h"
 
 namespace stagewright {
 namespace {
 
-using Matches = std::vector<std::vector<std::optional<Match>>>;
+using Pairs = std::vector<std::vector<std::optional<PairedReceive>>>;
 
 /// As if nobody else used the node's ports.
 GroupGeometry unshared(GroupGeometry geometry) {
@@ -30,58 +32,27 @@ GroupGeometry unshared(GroupGeometry geometry) {
   return geometry;
 }
 
-/// Who has used a tensor that communication has a part in.
-struct TensorState {
-  std::optional<NodeIndex> writer;
-  std::optional<StreamId> writer_stream;  ///< absent: a message
-  bool seen = false;                      ///< the compute stream has waited for the writer
-  std::optional<NodeIndex> compute_reader;
-  std::vector<NodeIndex> other_readers;
-};
-
-/// What the walk over one rank's list carries along.
-struct Walk {
-  RankId rank;
-  const RankProgram* program = nullptr;
-  EventSteps* steps = nullptr;
-  std::int32_t action = 0;  ///< number over all ranks
-  struct Stream {
-    std::optional<NodeIndex> last;
-    std::optional<NodeIndex> gate;  ///< it waited for
-  };
-  std::vector<Stream> streams;
-  std::optional<NodeIndex> open;  ///< computation of this action that more may join
-  bool issued = false;            ///< this action has a node
-  std::optional<NodeIndex> gate;
-  std::map<GroupId, std::int32_t> meetings;  ///< so many so far
-  std::map<std::pair<PeerSlot, MessageKind>, NodeIndex> last_send;
-  std::size_t micro_batches = 1;
-  std::vector<std::size_t> first_state;  ///< by tensor
-  std::vector<TensorState> states;
-
-  [[nodiscard]] TensorState& state(TensorId owner, MicroBatchId micro_batch) {
-    const bool persistent = program->tensors[owner.index()].scope == TensorScope::kPersistent;
-    return states[first_state[owner.index()] + (persistent ? 0 : micro_batch.index())];
-  }
-};
-
 class ScheduleGraph {
  public:
   ScheduleGraph(const Schedule& schedule,
                 const Cluster& cluster,
                 const CostModel& cost,
                 const ScheduleEventOptions& options,
-                ScheduleGeometry geometry,
-                Matches matches)
+                ScheduleGeometry geometry)
       : schedule_(schedule),
         cluster_(cluster),
         cost_(cost),
         options_(options),
         geometry_(std::move(geometry)),
-        matches_(std::move(matches)),
         links_(cluster, result_.graph.network) {}
 
   [[nodiscard]] Result<ScheduleEvents> run() && {
+    find_classes();
+    auto pairs = pair_messages(schedule_, classes_);
+    if (!pairs) {
+      return pass_on(std::move(pairs));
+    }
+    pairs_ = *std::move(pairs);
     prepare();
     for (std::size_t rank = 0; rank < schedule_.ranks.size(); ++rank) {
       walk(RankId(rank));
@@ -98,8 +69,27 @@ class ScheduleGraph {
   }
 
  private:
+  /// Who stands for whom.  Ranks that share a device are not folded: a device has no multiplicity.
+  void find_classes() {
+    std::vector<std::int32_t> on_device(static_cast<std::size_t>(cluster_.device_count()));
+    bool alone = true;
+    for (const RankBinding& binding : schedule_.ranks) {
+      alone = ++on_device[binding.device.index()] == 1 && alone;
+    }
+    result_.graph.ranks_on_device = std::move(on_device);
+    if (options_.representatives && alone) {
+      traffic_.emplace(
+          schedule_, cluster_, geometry_, options_.apart, links_, result_.graph.network);
+      classes_ = traffic_->ranks();
+    } else {
+      classes_ = unlike_ranks(schedule_);
+    }
+    for (const std::size_t rank_class : classes_.class_of_rank) {
+      result_.stands_for.push_back(classes_.lowest[rank_class]);
+    }
+  }
+
   void prepare() {
-    classes_ = like_ranks(schedule_, cluster_, geometry_);
     for (const RankId rank : classes_.lowest) {
       const RankBinding& binding = schedule_.ranks[rank.index()];
       RankPlace place;
@@ -108,31 +98,29 @@ class ScheduleGraph {
         place.groups.push_back(unshared(geometry_of_group(group)));
         place.group_kinds.push_back(schedule_.groups[group.index()].kind);
       }
-      steps_.push_back(std::make_unique<EventSteps>(
-          schedule_.programs[binding.program.index()], std::move(place), cost_));
+      steps_.push_back(steps_for(binding, std::move(place)));
+      message_.emplace_back(schedule_.programs[binding.program.index()].actions.size(), -1);
     }
     result_.graph.ranks = static_cast<std::int32_t>(schedule_.ranks.size());
-    result_.graph.ranks_on_device.resize(static_cast<std::size_t>(cluster_.device_count()));
     std::int32_t action = 0;
     for (const RankBinding& binding : schedule_.ranks) {
-      ++result_.graph.ranks_on_device[binding.device.index()];
       result_.action_begin.push_back(action);
       action +=
           static_cast<std::int32_t>(schedule_.programs[binding.program.index()].actions.size());
     }
     result_.action_begin.push_back(action);
-    message_.assign(static_cast<std::size_t>(action), -1);
   }
 
   [[nodiscard]] const GroupGeometry& geometry_of_group(GroupId group) const {
     return geometry_.distinct[static_cast<std::size_t>(geometry_.of_group[group.index()])];
   }
 
-  [[nodiscard]] Walk begin(RankId rank) {
-    Walk walk;
+  [[nodiscard]] EventWalk begin(RankId rank) {
+    EventWalk walk;
     walk.rank = rank;
+    walk.rank_class = classes_.class_of_rank[rank.index()];
     walk.program = &schedule_.programs[schedule_.ranks[rank.index()].program.index()];
-    walk.steps = steps_[classes_.class_of_rank[rank.index()]].get();
+    walk.steps = steps_[walk.rank_class].get();
     for (const Action& action : walk.program->actions) {
       walk.micro_batches = std::max(walk.micro_batches, action.micro_batch.index() + 1);
     }
@@ -146,7 +134,15 @@ class ScheduleGraph {
   }
 
   void walk(RankId rank) {
-    Walk walk = begin(rank);
+    if (result_.stands_for[rank.index()] != rank) {
+      const auto actions = static_cast<std::size_t>(result_.action_begin[rank.index() + 1] -
+                                                    result_.action_begin[rank.index()]);
+      result_.node_begin.insert(result_.node_begin.end(),
+                                actions,
+                                static_cast<std::int32_t>(result_.action_nodes.size()));
+      return;
+    }
+    EventWalk walk = begin(rank);
     for (std::size_t i = 0; i < walk.program->actions.size(); ++i) {
       const Action& action = walk.program->actions[i];
       walk.action = result_.action_begin[rank.index()] + static_cast<std::int32_t>(i);
@@ -165,7 +161,7 @@ class ScheduleGraph {
     }
   }
 
-  NodeIndex add_node(const Walk& walk,
+  NodeIndex add_node(const EventWalk& walk,
                      EventGraph::Kind kind,
                      std::int32_t place,
                      Duration alone,
@@ -182,13 +178,13 @@ class ScheduleGraph {
   }
 
   /// What a step waits for beside its own stream.
-  [[nodiscard]] std::vector<NodeIndex> needs_of(Walk& walk,
+  [[nodiscard]] std::vector<NodeIndex> needs_of(EventWalk& walk,
                                                 const EventStep& step,
                                                 MicroBatchId micro_batch) {
     const bool computes = step.stream == kComputeStream;
     std::vector<NodeIndex> needs;
     for (const EventStep::Use& use : step.uses) {
-      TensorState& tensor = walk.state(use.tensor, micro_batch);
+      EventTensor& tensor = walk.state(use.tensor, micro_batch);
       if (tensor.writer && tensor.writer_stream != step.stream && !(computes && tensor.seen)) {
         needs.push_back(*tensor.writer);
       }
@@ -203,13 +199,13 @@ class ScheduleGraph {
     return needs;
   }
 
-  static void note_uses(Walk& walk,
+  static void note_uses(EventWalk& walk,
                         const EventStep& step,
                         MicroBatchId micro_batch,
                         NodeIndex node) {
     const bool computes = step.stream == kComputeStream;
     for (const EventStep::Use& use : step.uses) {
-      TensorState& tensor = walk.state(use.tensor, micro_batch);
+      EventTensor& tensor = walk.state(use.tensor, micro_batch);
       if (use.writes) {
         tensor = {.writer = node, .writer_stream = step.stream, .seen = computes};
       } else if (computes) {
@@ -220,11 +216,11 @@ class ScheduleGraph {
     }
   }
 
-  void add_step(Walk& walk, const EventStep& step, MicroBatchId micro_batch) {
+  void add_step(EventWalk& walk, const EventStep& step, MicroBatchId micro_batch) {
     if (walk.streams.size() <= step.stream.index()) {
       walk.streams.resize(step.stream.index() + 1);
     }
-    Walk::Stream& stream = walk.streams[step.stream.index()];
+    EventWalk::Stream& stream = walk.streams[step.stream.index()];
     const std::vector<NodeIndex> needs = needs_of(walk, step, micro_batch);
     const bool computes = step.stream == kComputeStream && !step.group;
     const bool gated = walk.gate && stream.gate != walk.gate;
@@ -264,10 +260,11 @@ class ScheduleGraph {
   }
 
   /// The node of a collective, one for all of its members.
-  NodeIndex meet(Walk& walk, const EventStep& step) {
+  NodeIndex meet(EventWalk& walk, const EventStep& step) {
     const RankBinding& binding = schedule_.ranks[walk.rank.index()];
     const GroupId group = binding.groups[step.group->index()];
-    const std::pair key{group, walk.meetings[group]++};
+    const std::pair key{classes_.group_kinds[walk.rank_class][step.group->index()],
+                        walk.meetings[*step.group]++};
     const auto found = meetings_.find(key);
     if (found != meetings_.end()) {
       Duration& longest = result_.graph.alone[static_cast<std::size_t>(found->second)];
@@ -294,6 +291,9 @@ class ScheduleGraph {
       const Duration latency =
           collective_time(step.kind, Bytes(0), unshared(geometry_of_group(group)));
       found->second = links_.collective(step.kind, step.size, devices, step.alone, latency);
+      if (traffic_) {
+        fold(found->second, traffic_->fold_group(group, uses_of(found->second)));
+      }
     }
     return found->second;
   }
@@ -302,9 +302,10 @@ class ScheduleGraph {
     return channels_.try_emplace(key, static_cast<std::int32_t>(channels_.size())).first->second;
   }
 
-  void send(Walk& walk, std::size_t i) {
+  void send(EventWalk& walk, std::size_t i) {
     const Action& action = walk.program->actions[i];
-    const NodeIndex message = message_of(walk.rank, i, walk);
+    const NodeIndex message = message_at(*pairs_[walk.rank_class][i], walk);
+    price_message(message, walk, action);
     result_.action_nodes.push_back(message);
     const std::pair channel{action.peer, message_kind(action.kind)};
     if (const auto last = walk.last_send.find(channel); last != walk.last_send.end()) {
@@ -324,7 +325,7 @@ class ScheduleGraph {
       builder_.add_edge(*walk.gate, message, EdgeKind::kIssue);
     }
     for (const TensorId moved : moved_tensors(*walk.program, action)) {
-      TensorState& tensor = walk.state(memory_owner(*walk.program, moved), action.micro_batch);
+      EventTensor& tensor = walk.state(memory_owner(*walk.program, moved), action.micro_batch);
       if (tensor.writer) {
         builder_.add_edge(*tensor.writer, message, EdgeKind::kData);
       }
@@ -332,17 +333,15 @@ class ScheduleGraph {
     }
   }
 
-  void receive(Walk& walk, std::size_t i) {
+  void receive(EventWalk& walk, std::size_t i) {
     const Action& action = walk.program->actions[i];
-    const Match& sender = *matches_[walk.rank.index()][i];
-    const NodeIndex message =
-        message_of(sender.rank, static_cast<std::size_t>(sender.action), walk);
+    const NodeIndex message = message_at({walk.rank_class, static_cast<std::int32_t>(i)}, walk);
     result_.action_nodes.push_back(message);
     if (walk.gate) {
       builder_.add_edge(*walk.gate, message, EdgeKind::kIssue);
     }
     for (const TensorId moved : moved_tensors(*walk.program, action)) {
-      TensorState& tensor = walk.state(memory_owner(*walk.program, moved), action.micro_batch);
+      EventTensor& tensor = walk.state(memory_owner(*walk.program, moved), action.micro_batch);
       for (const auto& earlier : {tensor.writer, tensor.compute_reader}) {
         if (earlier) {
           builder_.add_edge(*earlier, message, EdgeKind::kData);
@@ -355,45 +354,67 @@ class ScheduleGraph {
     }
   }
 
-  /// The node of a message, which both sides know by its send.
-  NodeIndex message_of(RankId sender, std::size_t send, const Walk& walk) {
-    std::int32_t& known = message_[static_cast<std::size_t>(result_.action_begin[sender.index()] +
-                                                            static_cast<std::int32_t>(send))];
+  /// The node of a message, which both sides know by its receive; the sender prices it.
+  NodeIndex message_at(const PairedReceive& receive, const EventWalk& walk) {
+    NodeIndex& known = message_[receive.rank_class][static_cast<std::size_t>(receive.action)];
     if (known < 0) {
-      const RankBinding& binding = schedule_.ranks[sender.index()];
-      const RankProgram& program = schedule_.programs[binding.program.index()];
-      const Action& action = program.actions[send];
-      const RankId receiver = binding.peers[action.peer.index()];
-      const GroupGeometry ends = unshared(geometry_.distinct[static_cast<std::size_t>(
-          geometry_.of_peers[sender.index()][action.peer.index()])]);
-      const Bytes size = message_bytes(program, action);
-      const Duration alone = cost_.transfer(size, ends).time;
-      known = add_node(
-          walk,
-          EventGraph::Kind::kFlow,
-          route_between(sender, receiver, size, alone, ends),
-          alone,
-          channel_of(
-              {0, sender.value(), receiver.value(), static_cast<int>(message_kind(action.kind))}));
-      result_.graph.rank[static_cast<std::size_t>(known)] = sender.value();
-      result_.graph.action[static_cast<std::size_t>(known)] =
-          result_.action_begin[sender.index()] + static_cast<std::int32_t>(send);
+      known = add_node(walk, EventGraph::Kind::kFlow, 0, {}, -1);
     }
     return known;
   }
 
-  RouteIndex route_between(
-      RankId from, RankId to, Bytes size, Duration alone, const GroupGeometry& ends) {
-    const auto [found, is_new] = message_routes_.try_emplace({from, to, size}, 0);
+  void price_message(NodeIndex message, const EventWalk& walk, const Action& action) {
+    const RankBinding& binding = schedule_.ranks[walk.rank.index()];
+    const GroupGeometry ends = unshared(geometry_.distinct[static_cast<std::size_t>(
+        geometry_.of_peers[walk.rank.index()][action.peer.index()])]);
+    const Bytes size = message_bytes(*walk.program, action);
+    const auto node = static_cast<std::size_t>(message);
+    EventGraph& graph = result_.graph;
+    graph.alone[node] = cost_.transfer(size, ends).time;
+    graph.place[node] = route_over(walk.rank, action.peer, size, graph.alone[node], ends);
+    graph.rank[node] = walk.rank.value();
+    graph.action[node] = walk.action;
+    channel_[node] = channel_of({0,
+                                 walk.rank.value(),
+                                 binding.peers[action.peer.index()].value(),
+                                 static_cast<int>(message_kind(action.kind))});
+  }
+
+  RouteIndex route_over(
+      RankId from, PeerSlot slot, Bytes size, Duration alone, const GroupGeometry& ends) {
+    const auto [found, is_new] = message_routes_.try_emplace({from, slot, size}, 0);
     if (is_new) {
+      const RankId to = schedule_.ranks[from.index()].peers[slot.index()];
       const Duration latency = ends.nodes > 1 ? ends.inter_node.latency : ends.intra_node.latency;
       found->second = links_.message(schedule_.ranks[from.index()].device,
                                      schedule_.ranks[to.index()].device,
                                      size,
                                      alone,
                                      latency);
+      if (traffic_) {
+        fold(found->second, traffic_->fold_message(from, slot, uses_of(found->second)));
+      }
     }
     return found->second;
+  }
+
+  [[nodiscard]] std::span<const LinkUse> uses_of(RouteIndex route) const {
+    return result_.graph.network.uses_of(route);
+  }
+
+  /// Makes the route's flow stand for all of its class.
+  void fold(RouteIndex route, const std::vector<LinkUse>& uses) {
+    LinkNetwork& network = result_.graph.network;
+    Route& folded = network.routes[static_cast<std::size_t>(route)];
+    folded.first_use = static_cast<std::int32_t>(network.uses.size());
+    folded.uses = static_cast<std::int32_t>(uses.size());
+    network.uses.insert(network.uses.end(), uses.begin(), uses.end());
+  }
+
+  [[nodiscard]] std::unique_ptr<EventSteps> steps_for(const RankBinding& binding,
+                                                      RankPlace place) const {
+    return std::make_unique<EventSteps>(
+        schedule_.programs[binding.program.index()], std::move(place), cost_);
   }
 
   [[nodiscard]] std::string cycle_text(const std::vector<NodeIndex>& cycle) const {
@@ -422,18 +443,20 @@ class ScheduleGraph {
   const CostModel& cost_;
   ScheduleEventOptions options_;
   ScheduleGeometry geometry_;
-  Matches matches_;
   RankClasses classes_;
   std::vector<std::unique_ptr<EventSteps>> steps_;  ///< by class
   TimingGraphBuilder builder_;
   ScheduleEvents result_;
-  std::vector<NodeIndex> message_;  ///< by action that sends; below zero: none yet
+  Pairs pairs_;
+  std::optional<TrafficClasses> traffic_;        ///< where ranks stand for others
+  std::vector<std::vector<NodeIndex>> message_;  ///< by class and receive; below zero: none yet
   ClusterLinks links_;
   std::vector<std::int32_t> channel_;  ///< by node
   std::map<std::tuple<int, std::int32_t, std::int32_t, int>, std::int32_t> channels_;
-  std::map<std::pair<GroupId, std::int32_t>, NodeIndex> meetings_;
+  /// By kind of group and how many it had before.
+  std::map<std::pair<std::size_t, std::int32_t>, NodeIndex> meetings_;
   std::map<std::tuple<GroupId, OpKind, Bytes, Duration>, RouteIndex> collective_routes_;
-  std::map<std::tuple<RankId, RankId, Bytes>, RouteIndex> message_routes_;
+  std::map<std::tuple<RankId, PeerSlot, Bytes>, RouteIndex> message_routes_;
 };
 
 }  // namespace
@@ -449,12 +472,7 @@ Result<ScheduleEvents> schedule_events(const Schedule& schedule,
   if (!geometry) {
     return pass_on(std::move(geometry));
   }
-  auto matches = match_messages(schedule);
-  if (!matches) {
-    return pass_on(std::move(matches));
-  }
-  return ScheduleGraph(schedule, cluster, cost, options, *std::move(geometry), *std::move(matches))
-      .run();
+  return ScheduleGraph(schedule, cluster, cost, options, *std::move(geometry)).run();
 }
 
 }  // namespace stagewright

@@ -16,18 +16,24 @@ namespace stagewright {
 
 struct ScheduleEventOptions {
   bool buffered_sends = false;  ///< as SimulationOptions::buffered_sends
+  /// Ranks that meet the same traffic are simulated once (sim/network/traffic_classes.h).  Not for
+  /// jitter, under which no two ranks are alike.
+  bool representatives = false;
+  std::vector<RankId> apart{};  ///< ranks that are like no other: stragglers
 };
 
-/// A lowered schedule for the event engine, by the rules of core/schedule/semantics.h: every rank
-/// of it, not one of those alike, because ranks on different nodes meet different traffic.
+/// A lowered schedule for the event engine, by the rules of core/schedule/semantics.h.  Ranks that
+/// the static pass takes for alike may meet different traffic, so that there are more classes, or
+/// every rank stands for itself.
 struct ScheduleEvents {
   EventGraph graph;
+  std::vector<RankId> stands_for;          ///< by rank: the one that is simulated for it
   std::vector<std::int32_t> action_begin;  ///< by rank: number of its first action, and the end
   std::vector<std::int32_t> node_begin;    ///< by action: into action_nodes, and the end
   /// Nodes of each action in issue order.  A message has two actions, a collective one per member.
   std::vector<NodeIndex> action_nodes;
 
-  /// The nodes of the i-th action of a rank's list.
+  /// The nodes of the i-th action of a rank's list; none of a rank that another one stands for.
   [[nodiscard]] std::span<const NodeIndex> nodes_of(RankId rank, std::size_t i) const {
     const std::size_t action = static_cast<std::size_t>(action_begin[rank.index()]) + i;
     const auto first = static_cast<std::size_t>(node_begin[action]);

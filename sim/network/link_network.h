@@ -38,7 +38,6 @@ struct Route {
 };
 
 /// Links and the ways over them.
-/// Invariant wanted by those who share it out: alone, a flow fits: rate * weight <= capacity.
 struct LinkNetwork {
   std::vector<SharedLink> links;
   std::vector<Route> routes;

@@ -17,7 +17,18 @@ SharedFlows::SharedFlows(const LinkNetwork& network,
       on_(network.links.size()),
       is_changed_(network.links.size(), 0),
       link_seen_(network.links.size(), 0),
-      lost_(network.links.size(), 0.0) {}
+      lost_(network.links.size(), 0.0) {
+  for (std::size_t route = 0; route < network.routes.size(); ++route) {
+    bool fits = true;
+    for (const LinkUse& use : network.uses_of(static_cast<RouteIndex>(route))) {
+      constexpr double kRounding = 1 + 1e-9;
+      fits = fits &&
+             network.routes[route].rate.count() * use.weight <=
+                 network.links[static_cast<std::size_t>(use.link)].capacity.count() * kRounding;
+    }
+    fits_.push_back(fits ? 1 : 0);
+  }
+}
 
 std::int32_t SharedFlows::take_slot() {
   if (free_.empty()) {
@@ -110,7 +121,8 @@ void SharedFlows::begin(NodeIndex node, RouteIndex route, Duration now, Duration
           .due = {}};
   flow.due = flow.state == State::kAlone ? now + alone : flow.empty;
   queue_.push({flow.due, node, Event::Kind::kDue});
-  if (sending > Duration{} && put_on_links(slot, now)) {
+  if (sending > Duration{} &&
+      (put_on_links(slot, now) || fits_[static_cast<std::size_t>(route)] == 0)) {
     mark_all(route);
   }
 }

@@ -13,7 +13,7 @@ namespace stagewright {
 /// Flows under way over shared links.  A flow sends its bytes at its rate alone, or as fast as its
 /// links allow (max-min fair); its last byte arrives one latency after it was sent.  Only flows
 /// that are connected by links with one that came or went get new rates.  A flow that meets
-/// nobody takes exactly its time alone.
+/// nobody takes exactly its time alone, if it fits (it may stand for several, see TrafficClasses).
 class SharedFlows {
  public:
   /// Which flows say when they leave their links.
@@ -77,6 +77,7 @@ class SharedFlows {
   EventQueue& queue_;
   Leaving leaving_;
   MaxMinSolver solver_;
+  std::vector<std::uint8_t> fits_;             ///< by route: alone it has its rate
   std::vector<std::int32_t> slot_of_;          ///< by node; below zero: not under way
   std::vector<Flow> flows_;                    ///< by slot
   std::vector<std::int32_t> free_;             ///< slots

@@ -58,6 +58,21 @@ TEST(SimulateEvents, AStragglerTakesItsFactor) {
   EXPECT_DOUBLE_EQ(json.at("event").at("step_time").get<double>(), 8 * 3 * 1.5 + 16 * 0.25);
 }
 
+// Two stages of one micro-batch: each message of 0.1 meets no computation.  With two, the first
+// rank computes its second forward while it sends.
+TEST(SimulateEvents, CommunicationSlowsComputationWhereAsked) {
+  const std::vector<std::string> gpipe{
+      "--schedule=gpipe", "--ranks=2", "--chunks=2", "--costs=F=1,B=1", "--transfer=0.5"};
+  const auto step = [&gpipe](const std::string& slowdown) {
+    std::vector<std::string> call = gpipe;
+    call.push_back("--compute-slowdown=" + slowdown);
+    return simulated(call).at("event").at("step_time").get<double>();
+  };
+  EXPECT_DOUBLE_EQ(step("1"), simulated(gpipe).at("makespan").get<double>());
+  EXPECT_GT(step("1.1"), step("1"));
+  EXPECT_GT(step("calibrated"), step("1.1"));
+}
+
 TEST(SimulateEvents, OneSeedGivesTheSameSamplesOnAnyThreads) {
   const std::vector<std::string> jitter{
       "--jitter=5%", "--samples=50", "--seed=7", "--shared-ports", "--threads=1"};
@@ -111,6 +126,8 @@ TEST(SimulateEvents, WhatCannotBeIsNamed) {
       {{"--jitter=30%"}, "--jitter: '30%' is no share from 0 to 25%; for example 5%"},
       {{"--action-overhead=5us"},
        "--action-overhead: '5us' is no number of 0 or more, in the unit of --costs"},
+      {{"--compute-slowdown=0.5"},
+       "--compute-slowdown: '0.5' is no number from 1 to 100; for example 1.1, or calibrated"},
       {{"--mtbf=5h"}, "--mtbf: a bare schedule's costs have no unit of time; give a plan"},
       {{"--restart-time=5min"},
        "checkpoints and restarts need to know how often the run fails; give --mtbf or "

@@ -280,6 +280,78 @@ TEST(ScheduleEvents, FindsTheSharingThatGeometryMakesCertain) {
   EXPECT_LT(to_seconds(unshared), 0.99 * expected);
 }
 
+/// Ends of every rank's last action, by who was simulated for it.
+std::vector<Duration> last_ends(const Schedule& schedule,
+                                const ScheduleEvents& events,
+                                const EventTimes& times) {
+  std::vector<Duration> ends;
+  for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
+    const RankId simulated = events.stands_for[rank];
+    const auto actions = static_cast<std::size_t>(events.action_begin[simulated.index() + 1] -
+                                                  events.action_begin[simulated.index()]);
+    Duration last{};
+    for (std::size_t i = 0; i < actions; ++i) {
+      for (const NodeIndex node : events.nodes_of(simulated, i)) {
+        last = std::max(last, times.end[static_cast<std::size_t>(node)]);
+      }
+    }
+    ends.push_back(last);
+  }
+  return ends;
+}
+
+// Clusters where groups and messages meet on NICs and trunks, evenly and not: with one rank for all
+// that are alike, every rank ends when it does by itself, but for the rounding of rates.
+TEST(ScheduleEvents, RepresentativesTakeTheTimesOfAllRanks) {
+  const ModelGraph model = tiny_gpt(4);
+  const auto cost = make_analytical_cost();
+  int folded = 0;
+  for (const Degrees degrees : {Degrees{.dp = 2, .tp = 4},
+                                Degrees{.dp = 2, .tp = 2, .pp = 2},
+                                Degrees{.dp = 4, .tp = 1, .pp = 4},
+                                Degrees{.dp = 8, .tp = 2, .pp = 1}}) {
+    for (const std::int32_t devices : {2, 3, 4}) {
+      SCOPED_TRACE(testing::Message() << "dp " << degrees.dp << ", tp " << degrees.tp << ", pp "
+                                      << degrees.pp << ", " << devices << " devices a node");
+      Cluster cluster = round_cluster(8, devices, devices);
+      cluster.types[0].capabilities = {"flash-attention"};
+      cluster.tiers = {{.name = "leaf", .nodes = 2, .over_subscription = 4},
+                       {.name = "spine", .nodes = 8}};
+      const auto schedule = lower(model, cluster, plan_of(model, degrees, 4));
+      ASSERT_TRUE(schedule) << schedule.error().to_string();
+      const auto all = schedule_events(*schedule, cluster, *cost);
+      const auto few = schedule_events(*schedule, cluster, *cost, {.representatives = true});
+      ASSERT_TRUE(all && few);
+      EXPECT_TRUE(may_contend(all->graph));
+      EventEngine all_engine(all->graph);
+      EventEngine few_engine(few->graph);
+      const auto expected = last_ends(*schedule, *all, all_engine.run(all->graph.alone));
+      const auto found = last_ends(*schedule, *few, few_engine.run(few->graph.alone));
+      folded += few->graph.nodes() < all->graph.nodes() / 2 ? 1 : 0;
+      for (std::size_t rank = 0; rank < expected.size(); ++rank) {
+        EXPECT_NEAR(to_seconds(found[rank]), to_seconds(expected[rank]), 1e-9) << "rank " << rank;
+      }
+    }
+  }
+}
+
+// Four replicas side by side, each with a NIC of its own: one rank stands for all of them, unless
+// one is set apart.
+TEST(ScheduleEvents, OneRankStandsForThoseThatMeetTheSameTraffic) {
+  ToyOptions options;
+  options.replicas = 4;
+  const Schedule schedule = toy_schedule({"0F0 0B0 REDUCE0 STEP"}, options);
+  const Cluster cluster = round_cluster(4, 1, 1);
+  const auto cost = make_analytical_cost();
+  const auto few = schedule_events(schedule, cluster, *cost, {.representatives = true});
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->stands_for, std::vector<RankId>(4, RankId(0)));
+  const auto apart =
+      schedule_events(schedule, cluster, *cost, {.representatives = true, .apart = {RankId(2)}});
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->stands_for, (std::vector<RankId>{RankId(0), RankId(0), RankId(2), RankId(0)}));
+}
+
 TEST(ScheduleEvents, ADeviceThatTheClusterDoesNotHaveIsNamed) {
   const Schedule schedule = toy_schedule({"0F0 0SEND_F0", "1RECV_F0 1F0"});
   const auto events = schedule_events(schedule, round_cluster(1, 1, 1), *make_analytical_cost());
