@@ -120,6 +120,7 @@ void add_schedules_command(CLI::App& app, Chosen& chosen) {
   add_schedules_compare_command(*command, chosen);
   add_emit_command(*command, chosen);
   add_schedules_check_command(*command, chosen);
+  add_schedules_synthesise_command(*command, chosen);
 }
 
 }  // namespace stagewright

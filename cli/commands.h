@@ -25,5 +25,6 @@ void add_schedules_command(CLI::App& app, Chosen& chosen);
 /// Of `schedules`.
 void add_schedules_check_command(CLI::App& app, Chosen& chosen);
 void add_schedules_compare_command(CLI::App& app, Chosen& chosen);
+void add_schedules_synthesise_command(CLI::App& app, Chosen& chosen);
 
 }  // namespace stagewright

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "core/cluster/cluster.h"
+#include "core/model/model_graph.h"
+#include "core/plan/plan.h"
+#include "sim/cost/cost_model.h"
+
+namespace stagewright {
+
+struct SynthesisedPlan {
+  Plan plan;             ///< with schedule `synth`, its costs and caps as parameters
+  Duration step_time{};  ///< simulated
+  Bytes peak_memory{};   ///< simulated; within the memory that was given
+  Duration before{};     ///< of the plan as it was, whether that fits or not
+};
+
+/// The plan with an order searched for its own stages: their simulated forward, backward and
+/// halves, the transfers between them, and as many micro-batches a rank as its memory holds beside
+/// parameters and optimizer.  Activations are counted in whole micro-batches of a stage, so where
+/// the simulation of the whole plan needs more memory than there is, caps are lowered and the
+/// search is repeated.  `memory_share` of each device's memory may be used. Fails as lower() and
+/// simulate() do, and with kInfeasible where not even one micro-batch fits.
+[[nodiscard]] Result<SynthesisedPlan> synthesise_plan(const ModelGraph& model,
+                                                      const Cluster& cluster,
+                                                      const CostModel& cost,
+                                                      const Plan& plan,
+                                                      double memory_share,
+                                                      std::int64_t effort);
+
+}  // namespace stagewright
