@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 OrderScore BestOrders::offer(StepLists lists) {
   if (!clock_.run(lists)) {
@@ -25,4 +25,4 @@ OrderScore BestOrders::offer(StepLists lists) {
   return score;
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -5,7 +5,7 @@
 
 #include "planner/schedules/synthesis/order_clock.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// An order with its score.
 struct ScoredOrder {
@@ -29,4 +29,4 @@ class BestOrders {
   std::vector<ScoredOrder> best_;
 };
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

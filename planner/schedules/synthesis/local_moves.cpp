@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "planner/schedules/synthesis/critical_path.h"
+#include "planner/schedules/synthesis/critical_steps.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 /// How many moves back late acceptance looks.
@@ -190,7 +190,7 @@ class LocalSearch {
   std::mt19937& engine_;
   OrderClock clock_;
   Swaps swaps_;
-  CriticalPath path_;
+  CriticalSteps path_;
   std::vector<ListPlace> critical_;
 };
 
@@ -203,4 +203,4 @@ StepLists improve(const StepTable& table,
   return LocalSearch(table, std::move(lists), engine).run(limits);
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -5,7 +5,7 @@
 
 #include "planner/schedules/synthesis/order_clock.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 struct LocalSearchLimits {
   std::int64_t steps = 0;        ///< of lists timed, in sum over all lists tried
@@ -21,4 +21,4 @@ struct LocalSearchLimits {
                                 const LocalSearchLimits& limits,
                                 std::mt19937& engine);
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

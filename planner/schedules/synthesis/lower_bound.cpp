@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 /// Per rank the least of what leads to, or follows after, any of its stages.
@@ -51,4 +51,4 @@ std::int64_t lower_bound(const StepTable& table) {
   return bound;
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

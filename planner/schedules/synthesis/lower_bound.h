@@ -4,7 +4,7 @@
 
 #include "planner/schedules/synthesis/step_table.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// No order is faster, whatever it holds: the most over the ranks of what has to happen before a
 /// rank can start (head), its work, and what has to happen after its last step (tail).  The tail
@@ -12,4 +12,4 @@ namespace stagewright {
 /// span: the work alone.
 [[nodiscard]] std::int64_t lower_bound(const StepTable& table);
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

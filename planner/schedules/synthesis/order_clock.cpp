@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 constexpr std::int64_t kNotYet = -1;
@@ -84,4 +84,4 @@ bool OrderClock::advance(std::size_t rank, const std::vector<OrderStep>& list) {
   return true;
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -8,7 +8,7 @@
 
 #include "planner/schedules/synthesis/step_table.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// How good an order is; less is better.
 struct OrderScore {
@@ -49,4 +49,4 @@ class OrderClock {
   OrderScore score_;
 };
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 std::int32_t ranks_of(const StepTable& table) {
@@ -179,4 +179,4 @@ VirtualTimePattern varied(VirtualTimePattern pattern,
   return pattern;
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -6,7 +6,7 @@
 
 #include "planner/schedules/synthesis/replay.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// A point of the family that all hand-made schedules belong to: micro-batches enter one period
 /// after the other, or in groups that go through one chunk of stages after the other; forwards and
@@ -32,4 +32,4 @@ struct VirtualTimePattern {
                                         const StepTable& table,
                                         std::mt19937& engine);
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -9,7 +9,7 @@
 #include "planner/schedules/synthesis/pattern.h"
 #include "planner/schedules/synthesis/starts.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 /// How many patterns are varied side by side.
@@ -110,4 +110,4 @@ void search_offsets(const StepTable& table,
   }
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -5,7 +5,7 @@
 
 #include "planner/schedules/synthesis/best_orders.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// Replays the first patterns, at most `replays` of them, then as many neighbours of the best ones,
 /// and offers all that they give.  Ends early once an order takes no longer than `good_enough`.
@@ -23,4 +23,4 @@ void search_offsets(const StepTable& table,
                     std::mt19937& engine,
                     BestOrders& best_orders);
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -8,7 +8,7 @@
 
 #include "core/base/check.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 constexpr std::int64_t kNotYet = -1;
@@ -268,4 +268,4 @@ std::optional<StepLists> replay(const StepTable& table,
   return Replay(table, times, rule).run();
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

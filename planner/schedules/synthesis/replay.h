@@ -6,7 +6,7 @@
 
 #include "planner/schedules/synthesis/step_table.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// Virtual times of forwards and backwards: a rank takes them up in this order.  Along each
 /// micro-batch's way they ascend, which keeps ranks from waiting for each other in a circle.
@@ -34,4 +34,4 @@ struct ReplayRule {
                                               const VirtualTimes& times,
                                               const ReplayRule& rule);
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

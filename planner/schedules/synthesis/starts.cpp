@@ -10,7 +10,7 @@
 #include "core/base/check.h"
 #include "planner/schedules/registry.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 /// A schedule's parameters that are worth a try: none, and the groups that its rule allows.
@@ -91,4 +91,4 @@ VirtualTimes times_of(const StepTable& table, const StepLists& lists) {
   return times;
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -6,7 +6,7 @@
 #include "planner/schedules/synthesis/order_clock.h"
 #include "planner/schedules/synthesis/replay.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// A candidate order and where it comes from.
 struct StartOrder {
@@ -25,4 +25,4 @@ struct StartOrder {
 /// ranks do not wait for each other for ever.
 [[nodiscard]] VirtualTimes times_of(const StepTable& table, const StepLists& lists);
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

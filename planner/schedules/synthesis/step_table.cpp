@@ -7,7 +7,7 @@
 #include "core/base/check.h"
 #include "planner/schedules/stage_layout.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 std::int64_t cost_at(const std::vector<Duration>& costs, std::size_t stage) {
@@ -203,4 +203,4 @@ PipelineOrder to_order(const StepTable& table, const StepLists& lists) {
   return order;
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

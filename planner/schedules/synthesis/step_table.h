@@ -7,7 +7,7 @@
 #include "core/schedule/pipeline_order.h"
 #include "planner/schedules/synthesis/request.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// What a step of a candidate order is, besides its micro-batch: a part of a stage's work.
 enum class StepPart : std::uint8_t {
@@ -78,4 +78,4 @@ struct StepTable {
 /// The order of a candidate, with recomputations right before their backwards.
 [[nodiscard]] PipelineOrder to_order(const StepTable& table, const StepLists& lists);
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

@@ -19,7 +19,7 @@
 #include "planner/schedules/synthesis/starts.h"
 #include "planner/schedules/synthesis/whole_backwards.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 /// Orders of one placement that go into the local search.
@@ -182,12 +182,7 @@ Synthesis result_of(const PlacementSearch& best, const std::deque<PlacementSearc
   return result;
 }
 
-}  // namespace
-
-Result<Synthesis> synthesize(const SynthesisRequest& request) {
-  if (Result<void> checked = check_sizes(request); !checked) {
-    return pass_on(std::move(checked));
-  }
+Result<Synthesis> search(const SynthesisRequest& request) {
   const std::vector<StepTable> tables = tables_of(request);
   std::deque<PlacementSearch> searches;
   std::optional<std::int64_t> fastest;
@@ -216,6 +211,18 @@ Result<Synthesis> synthesize(const SynthesisRequest& request) {
         return a->best().score < b->best().score;
       });
   return result_of(best, searches);
+}
+
+}  // namespace
+}  // namespace stagewright::synthesis
+
+namespace stagewright {
+
+Result<Synthesis> synthesize(const SynthesisRequest& request) {
+  if (Result<void> checked = synthesis::check_sizes(request); !checked) {
+    return pass_on(std::move(checked));
+  }
+  return synthesis::search(request);
 }
 
 }  // namespace stagewright

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 bool are_halves(const OrderStep& first, const OrderStep& second) {
@@ -48,4 +48,4 @@ StepLists with_whole_backwards(const StepTable& table, StepLists lists) {
   return lists;
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

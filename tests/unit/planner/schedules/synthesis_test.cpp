@@ -232,11 +232,12 @@ TEST(OrderClock, GivesTheTimesOfTheGeneralCheck) {
   for (int i = 0; i < 40; ++i) {
     SynthesisRequest request = random_request(dice);
     request.costs.recompute.clear();
-    const StepTable table = make_step_table(request, looped_layout(request.shape));
-    StepTable unlimited = table;
+    const synthesis::StepTable table =
+        synthesis::make_step_table(request, looped_layout(request.shape));
+    synthesis::StepTable unlimited = table;
     unlimited.caps.assign(table.caps.size(), 1'000'000);
-    OrderClock clock(unlimited);
-    for (const StartOrder& preset : preset_orders(table)) {
+    synthesis::OrderClock clock(unlimited);
+    for (const synthesis::StartOrder& preset : synthesis::preset_orders(table)) {
       ASSERT_TRUE(clock.run(preset.lists)) << preset.name;
       const OrderCheck check =
           check_order(token_list(to_order(table, preset.lists)), {.stages = request.costs});
@@ -250,7 +251,9 @@ TEST(OrderClock, GivesTheTimesOfTheGeneralCheck) {
 TEST(LowerBound, IsTheHeadAndWorkOfTheLastRank) {
   SynthesisRequest request = even_request(3, 1, 3);
   request.costs.transfer.assign(3, Duration(1));
-  EXPECT_EQ(lower_bound(make_step_table(request, looped_layout(request.shape))), 112);
+  EXPECT_EQ(
+      synthesis::lower_bound(synthesis::make_step_table(request, looped_layout(request.shape))),
+      112);
 }
 
 }  // namespace

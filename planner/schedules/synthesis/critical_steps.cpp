@@ -1,8 +1,8 @@
-#include "planner/schedules/synthesis/critical_path.h"
+#include "planner/schedules/synthesis/critical_steps.h"
 
 #include <cstdint>
 
-namespace stagewright {
+namespace stagewright::synthesis {
 namespace {
 
 const StepType& type_at(const StepTable& table, const StepLists& lists, const ListPlace& place) {
@@ -19,7 +19,7 @@ std::int64_t end_at(const StepTable& table,
 
 }  // namespace
 
-void CriticalPath::index_places(const StepLists& lists) {
+void CriticalSteps::index_places(const StepLists& lists) {
   places_.resize(static_cast<std::size_t>(table_.slots));
   for (std::size_t rank = 0; rank < lists.size(); ++rank) {
     for (std::size_t i = 0; i < lists[rank].size(); ++i) {
@@ -31,9 +31,9 @@ void CriticalPath::index_places(const StepLists& lists) {
 }
 
 /// The end of a rank whose time is the objective.
-ListPlace CriticalPath::last_step(const StepLists& lists,
-                                  const OrderClock& clock,
-                                  std::mt19937& engine) const {
+ListPlace CriticalSteps::last_step(const StepLists& lists,
+                                   const OrderClock& clock,
+                                   std::mt19937& engine) const {
   ListPlace best;
   std::int64_t longest = -1;
   std::uint32_t ties = 0;
@@ -59,9 +59,9 @@ ListPlace CriticalPath::last_step(const StepLists& lists,
   return best;
 }
 
-const std::vector<ListPlace>& CriticalPath::find(const StepLists& lists,
-                                                 const OrderClock& clock,
-                                                 std::mt19937& engine) {
+const std::vector<ListPlace>& CriticalSteps::find(const StepLists& lists,
+                                                  const OrderClock& clock,
+                                                  std::mt19937& engine) {
   index_places(lists);
   found_.clear();
   ListPlace here = last_step(lists, clock, engine);
@@ -88,4 +88,4 @@ const std::vector<ListPlace>& CriticalPath::find(const StepLists& lists,
   }
 }
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis

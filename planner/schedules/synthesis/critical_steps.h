@@ -6,7 +6,7 @@
 
 #include "planner/schedules/synthesis/order_clock.h"
 
-namespace stagewright {
+namespace stagewright::synthesis {
 
 /// A place in a rank's list.
 struct ListPlace {
@@ -15,9 +15,9 @@ struct ListPlace {
 };
 
 /// Finds where an order loses time.
-class CriticalPath {
+class CriticalSteps {
  public:
-  explicit CriticalPath(const StepTable& table) : table_(table) {}
+  explicit CriticalSteps(const StepTable& table) : table_(table) {}
 
   /// The steps of one longest chain that end without a pause before the next of the same rank:
   /// only by reordering these can the chain get shorter.  `clock` holds the ends of `lists`; where
@@ -37,4 +37,4 @@ class CriticalPath {
   std::vector<ListPlace> found_;
 };
 
-}  // namespace stagewright
+}  // namespace stagewright::synthesis
