@@ -10,10 +10,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/event_options.h"
+#include "cli/inputs.h"
+#include "cli/path_check.h"
 #include "cli/simulate_report.h"
 #include "cli/table.h"
+#include "core/base/version.h"
 #include "core/schedule/list_order.h"
 #include "sim/analysis/event_summary.h"
+#include "sim/engine/event_trace.h"
 #include "sim/engine/monte_carlo.h"
 #include "sim/engine/order_events.h"
 #include "sim/engine/schedule_events.h"
@@ -49,13 +53,21 @@ class TimeScale {
 /// The step by the event engine, and under jitter.
 class EventReport final : public SimulateReport {
  public:
-  void add_options(CLI::App& command) override { add_event_options(command, options_); }
+  void add_options(CLI::App& command) override {
+    add_event_options(command, options_);
+    command
+        .add_option("--event-trace",
+                    trace_,
+                    "Write the actions as the event engine timed them (as --trace), of a plan")
+        ->check(path_given)
+        ->group("Event engine");
+  }
 
   [[nodiscard]] Result<void> write(const Context& context,
                                    const SimulatedStep& step,
                                    nlohmann::json& json,
                                    std::string& text) const override {
-    if (!options_.asked()) {
+    if (!options_.asked() && trace_.empty()) {
       return {};
     }
     const TimeScale scale(step);
@@ -79,7 +91,18 @@ class EventReport final : public SimulateReport {
     if (!events) {
       return tl::unexpected<Error>(events.error());
     }
-    write_step(*events, *run, static_time(step), scale, json, text);
+    std::vector<Duration> alone(events->graph.nodes());
+    perturb(events->graph, run->steady, {}, alone);
+    EventEngine engine(events->graph, run->event);
+    const EventTimes& times = engine.run(alone);
+    write_step(summarize_events(events->graph, alone, times, events->stands_for),
+               static_time(step),
+               scale,
+               json,
+               text);
+    if (auto written = write_trace(context, step, *events, times); !written) {
+      return written;
+    }
     if (run->jitter > 0) {
       write_samples(events->graph, *run, scale, json, text);
     }
@@ -87,12 +110,9 @@ class EventReport final : public SimulateReport {
   }
 
  private:
-  struct StepEvents {
-    EventGraph graph;
-    std::vector<RankId> stands_for;
-  };
-
-  [[nodiscard]] Result<StepEvents> events_of(const SimulatedStep& step, const EventRun& run) const {
+  /// Of a bare schedule only the graph.
+  [[nodiscard]] Result<ScheduleEvents> events_of(const SimulatedStep& step,
+                                                 const EventRun& run) const {
     if (step.list) {
       PipelineCosts costs = step.list->prices.costs.stages;
       costs.overlap = step.list->prices.costs.overlap;
@@ -103,7 +123,9 @@ class EventReport final : public SimulateReport {
       if (!graph) {
         return pass_on(std::move(graph));
       }
-      return StepEvents{.graph = *std::move(graph), .stands_for = {}};
+      ScheduleEvents events;
+      events.graph = *std::move(graph);
+      return events;
     }
     if (options_.shared_ports) {
       return fail(ErrorCode::kInvalidInput,
@@ -114,31 +136,40 @@ class EventReport final : public SimulateReport {
     for (const Straggler& straggler : run.steady.stragglers) {
       options.apart.push_back(straggler.rank);
     }
-    auto events =
-        schedule_events(step.plan->schedule, step.plan->inputs.cluster, step.plan->cost, options);
-    if (!events) {
-      return pass_on(std::move(events));
+    return schedule_events(
+        step.plan->schedule, step.plan->inputs.cluster, step.plan->cost, options);
+  }
+
+  [[nodiscard]] Result<void> write_trace(const Context& context,
+                                         const SimulatedStep& step,
+                                         const ScheduleEvents& events,
+                                         const EventTimes& times) const {
+    if (trace_.empty()) {
+      return {};
     }
-    return StepEvents{.graph = std::move(events->graph),
-                      .stands_for = std::move(events->stands_for)};
+    if (!step.plan) {
+      return fail(ErrorCode::kInvalidInput,
+                  "of bare schedules there is no such trace; --trace has the static one",
+                  "--event-trace");
+    }
+    constexpr std::size_t kMostRanks = 64;
+    const Schedule& schedule = step.plan->schedule;
+    Trace trace = event_trace(schedule, events, times, schedule.ranks.size() <= kMostRanks);
+    trace.plan_summary = step.title;
+    trace.made_by = {{"program", "stagewright " + std::string(version())},
+                     {"command", context.command_line}};
+    return save_trace(trace_, trace);
   }
 
   [[nodiscard]] static Duration static_time(const SimulatedStep& step) {
     return step.list ? step.list->timing.makespan : step.plan->summary.step_time;
   }
 
-  static void write_step(const StepEvents& events,
-                         const EventRun& run,
+  static void write_step(const EventSummary& summary,
                          Duration static_time,
                          const TimeScale& scale,
                          nlohmann::json& json,
                          std::string& text) {
-    const EventGraph& graph = events.graph;
-    std::vector<Duration> alone(graph.nodes());
-    perturb(graph, run.steady, {}, alone);
-    EventEngine engine(graph, run.event);
-    const EventSummary summary =
-        summarize_events(graph, alone, engine.run(alone), events.stands_for);
     const double change =
         static_time > Duration{} ? to_seconds(summary.step_time) / to_seconds(static_time) - 1 : 0;
     nlohmann::json busy = nlohmann::json::array();
@@ -213,6 +244,7 @@ class EventReport final : public SimulateReport {
   }
 
   EventCommand options_;
+  std::string trace_;
 };
 
 }  // namespace

@@ -46,11 +46,12 @@ class EventEngine::Run {
                graph.nodes(),
                slows_ ? SharedFlows::Leaving::kTold : SharedFlows::Leaving::kSilent),
         devices_(graph.ranks_on_device.size(), graph.nodes(), options.compute_slowdown, queue_) {
-    find_followers();
-    for (std::size_t node = 0; node < graph.nodes(); ++node) {
-      nature_.push_back(nature_of(graph, node, slows_));
+    nodes_.resize(graph.nodes() + 1);
+    for (std::size_t i = 0; i < graph.nodes(); ++i) {
+      nodes_[i].nature = nature_of(graph, i, slows_);
+      nodes_[i].place = graph.place[i];
     }
-    waiting_.resize(graph.nodes());
+    find_followers();
     times_.start.resize(graph.nodes());
     times_.end.resize(graph.nodes());
     done_.reserve(graph.nodes());
@@ -58,8 +59,7 @@ class EventEngine::Run {
 
   const EventTimes& run(std::span<const Duration> alone) {
     SW_CHECK(alone.size() == graph_.nodes(), "a time for every node");
-    alone_ = alone;
-    reset();
+    reset(alone);
     for (const NodeIndex node : sources_) {
       begin(node);
     }
@@ -75,25 +75,37 @@ class EventEngine::Run {
     }
     SW_CHECK(finished_ == graph_.nodes(), "a graph without cycles");
     times_.makespan = Duration{};
-    for (const Duration end : times_.end) {
-      times_.makespan = std::max(times_.makespan, end);
+    for (std::size_t i = 0; i < graph_.nodes(); ++i) {
+      times_.start[i] = nodes_[i].start;
+      times_.makespan = std::max(times_.makespan, times_.end[i]);
     }
     times_.lost_seconds = flows_.lost_seconds();
     return times_;
   }
 
  private:
+  /// All that a node needs, in one place: nodes are met in no order that a cache could foresee.
+  struct Node {
+    Duration start{};  ///< the latest end so far of what it waits for
+    Duration alone{};
+    std::int32_t waiting = 0;         ///< for so many nodes still
+    std::int32_t first_follower = 0;  ///< into followers_; those of the next node follow
+    std::int32_t place = 0;           ///< device or route
+    Nature nature = Nature::kPlain;
+  };
+  static_assert(sizeof(Node) == 32, "two nodes to a cache line");
+
   void find_followers() {
     const TimingGraph& edges = graph_.graph;
-    follower_begin_.assign(graph_.nodes() + 1, 0);
     for (const NodeIndex from : edges.from) {
-      ++follower_begin_[static_cast<std::size_t>(from) + 1];
+      ++nodes_[static_cast<std::size_t>(from) + 1].first_follower;
     }
+    std::vector<std::int32_t> next;
     for (std::size_t i = 0; i < graph_.nodes(); ++i) {
-      follower_begin_[i + 1] += follower_begin_[i];
+      next.push_back(nodes_[i].first_follower);
+      nodes_[i + 1].first_follower += nodes_[i].first_follower;
     }
     followers_.resize(edges.from.size());
-    std::vector<std::int32_t> next(follower_begin_.begin(), follower_begin_.end() - 1);
     for (std::size_t to = 0; to < graph_.nodes(); ++to) {
       waits_for_.push_back(edges.edge_begin[to + 1] - edges.edge_begin[to]);
       if (waits_for_.back() == 0) {
@@ -106,21 +118,25 @@ class EventEngine::Run {
     }
   }
 
-  void reset() {
-    std::ranges::copy(waits_for_, waiting_.begin());
-    std::ranges::fill(times_.start, Duration{});
+  void reset(std::span<const Duration> alone) {
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      nodes_[i].start = Duration{};
+      nodes_[i].alone = alone[i];
+      nodes_[i].waiting = waits_for_[i];
+    }
     flows_.forget_losses();
     finished_ = 0;
   }
 
   /// All that the node waits for is done.
-  void begin(NodeIndex node) {
-    const auto i = static_cast<std::size_t>(node);
-    if (nature_[i] == Nature::kPlain) {
-      times_.end[i] = times_.start[i] + alone_[i];
-      done_.push_back(node);
+  void begin(NodeIndex index) {
+    const auto i = static_cast<std::size_t>(index);
+    const Node& node = nodes_[i];
+    if (node.nature == Nature::kPlain) {
+      times_.end[i] = node.start + node.alone;
+      done_.push_back(index);
     } else {
-      queue_.push({times_.start[i], node, Event::Kind::kBegin});
+      queue_.push({node.start, index, Event::Kind::kBegin});
     }
   }
 
@@ -131,13 +147,12 @@ class EventEngine::Run {
       done_.pop_back();
       ++finished_;
       const Duration end = times_.end[i];
-      const auto last = static_cast<std::size_t>(follower_begin_[i + 1]);
-      for (auto f = static_cast<std::size_t>(follower_begin_[i]); f < last; ++f) {
-        const NodeIndex follower = followers_[f];
-        const auto to = static_cast<std::size_t>(follower);
-        times_.start[to] = std::max(times_.start[to], end);
-        if (--waiting_[to] == 0) {
-          begin(follower);
+      const auto last = static_cast<std::size_t>(nodes_[i + 1].first_follower);
+      for (auto f = static_cast<std::size_t>(nodes_[i].first_follower); f < last; ++f) {
+        Node& follower = nodes_[static_cast<std::size_t>(followers_[f])];
+        follower.start = std::max(follower.start, end);
+        if (--follower.waiting == 0) {
+          begin(followers_[f]);
         }
       }
     }
@@ -145,15 +160,15 @@ class EventEngine::Run {
 
   void handle(const Event& event) {
     const auto i = static_cast<std::size_t>(event.node);
-    const bool flow = nature_[i] == Nature::kFlow;
-    const std::int32_t place = graph_.place[i];
+    const bool flow = nodes_[i].nature == Nature::kFlow;
+    const std::int32_t place = nodes_[i].place;
     switch (event.kind) {
       case Event::Kind::kBegin:
         if (flow) {
-          flows_.begin(event.node, place, event.at, alone_[i]);
+          flows_.begin(event.node, place, event.at, nodes_[i].alone);
           note_communication(place, true);
         } else {
-          devices_.begin(event.node, place, event.at, alone_[i]);
+          devices_.begin(event.node, place, event.at, nodes_[i].alone);
         }
         return;
       case Event::Kind::kDue:
@@ -196,14 +211,11 @@ class EventEngine::Run {
   EventQueue queue_;
   SharedFlows flows_;
   SharedDevices devices_;
-  std::vector<std::int32_t> follower_begin_;
+  std::vector<Node> nodes_;  ///< and one behind the last
   std::vector<NodeIndex> followers_;
   std::vector<std::int32_t> waits_for_;  ///< by node: so many nodes
   std::vector<NodeIndex> sources_;       ///< wait for nothing
-  std::vector<Nature> nature_;
-  std::span<const Duration> alone_;
-  std::vector<std::int32_t> waiting_;  ///< by node: for so many still
-  std::vector<NodeIndex> done_;        ///< whose followers do not know yet
+  std::vector<NodeIndex> done_;          ///< whose followers do not know yet
   std::size_t finished_ = 0;
   EventTimes times_;
 };
