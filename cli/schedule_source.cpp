@@ -155,9 +155,11 @@ Result<NamedList> load_list(const std::string& path) {
   if (!text) {
     return pass_on(std::move(text));
   }
-  const std::size_t first = text->find_first_not_of(" \t\r\n");
-  const bool json = first != std::string::npos && (*text)[first] == '{' &&
-                    text->find('"', first) != std::string::npos;
+  // Behind white space and a mark of UTF-8.  A group call of a CSV begins with a brace, too.
+  const std::size_t first = text->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const bool json = first != std::string::npos &&
+                    ((*text)[first] == '[' ||
+                     ((*text)[first] == '{' && text->find('"', first) != std::string::npos));
   Result<TokenList> list =
       json ? parse_schedule_vector(*text, path) : parse_pytorch_csv(*text, path);
   if (!list) {

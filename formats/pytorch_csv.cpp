@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,27 +31,117 @@ std::string_view take_until(std::string_view& text, char separator) {
   return taken;
 }
 
-Result<std::vector<ListItem>> read_row(std::string_view row,
-                                       std::size_t rank,
-                                       std::string_view where) {
-  std::vector<ListItem> items;
-  for (std::size_t column = 1; !row.empty(); ++column) {
-    const std::string_view cell = trimmed(take_until(row, ','));
-    if (cell.empty()) {
-      continue;
+/// For messages: what is no printable ASCII as \xNN, and no more than a line of it.
+std::string shown(std::string_view cell) {
+  constexpr std::size_t kMost = 60;
+  std::string text;
+  for (const char c : cell.substr(0, kMost)) {
+    if (c >= ' ' && c <= '~') {
+      text += c;
+    } else {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
-    const std::optional<ListItem> item = parse_list_item(cell);
-    if (!item) {
-      return fail(ErrorCode::kInvalidInput,
-                  fmt::format("'{}' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0 or "
-                              "(0F7;7B3)OVERLAP_F_B",
-                              cell.substr(0, 80)),
-                  fmt::format("{}: rank {}, column {}", where, rank, column));
-    }
-    items.push_back(*item);
   }
-  return items;
+  return cell.size() > kMost ? text + "..." : text;
 }
+
+/// "2BW0" of older versions as "2B0"; nothing for other cells.
+std::optional<std::string> whole_backward_of_old(std::string_view cell) {
+  const std::size_t letters = cell.find_first_not_of("0123456789");
+  if (letters == 0 || letters == std::string_view::npos ||
+      !cell.substr(letters).starts_with("BW")) {
+    return std::nullopt;
+  }
+  return fmt::format("{}B{}", cell.substr(0, letters), cell.substr(letters + 2));
+}
+
+/// Reads the cells.
+class Rows {
+ public:
+  explicit Rows(std::string_view where) : where_(where) {}
+
+  Result<std::vector<std::vector<ListItem>>> read(std::string_view text) {
+    while (!text.empty()) {
+      if (auto row = read_row(take_until(text, '\n')); !row) {
+        return pass_on(std::move(row));
+      }
+    }
+    // Empty lines at the end are no ranks.
+    while (!ranks_.empty() && ranks_.back().empty()) {
+      ranks_.pop_back();
+    }
+    if (old_ || (has(ActionKind::kBackwardWeight) && !has(ActionKind::kBackwardInput))) {
+      split_old_backwards();
+    }
+    return std::move(ranks_);
+  }
+
+ private:
+  Result<void> read_row(std::string_view row) {
+    std::vector<ListItem> items;
+    for (std::size_t column = 1; !row.empty(); ++column) {
+      const std::string_view cell = trimmed(take_until(row, ','));
+      if (cell.empty()) {
+        continue;
+      }
+      const auto old = whole_backward_of_old(cell);
+      const std::optional<ListItem> item = parse_list_item(old ? *old : cell);
+      if (!item || (old && item->kind != ListItemKind::kCompute)) {
+        return fail(ErrorCode::kInvalidInput,
+                    fmt::format("'{}' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0 or "
+                                "(0F7;7B3)OVERLAP_F_B",
+                                shown(cell)),
+                    fmt::format("{}: rank {}, column {}", where_, ranks_.size(), column));
+      }
+      if (old) {
+        old_ = true;
+        whole_.emplace(item->actions[0].stage, item->actions[0].micro_batch);
+      }
+      items.push_back(*item);
+    }
+    ranks_.push_back(std::move(items));
+    return {};
+  }
+
+  template <class Visit>
+  void for_each_action(const Visit& visit) {
+    for (std::vector<ListItem>& items : ranks_) {
+      for (ListItem& item : items) {
+        for (Action& action : item.actions) {
+          visit(action);
+        }
+      }
+    }
+  }
+
+  bool has(ActionKind kind) {
+    bool found = false;
+    for_each_action([&](const Action& action) { found = found || action.kind == kind; });
+    return found;
+  }
+
+  /// A backward whose weight half stands for itself is the input half.
+  void split_old_backwards() {
+    std::set<std::pair<StageId, MicroBatchId>> halves;
+    for_each_action([&](const Action& action) {
+      if (action.kind == ActionKind::kBackwardWeight) {
+        halves.emplace(action.stage, action.micro_batch);
+      }
+    });
+    for_each_action([&](Action& action) {
+      const std::pair place(action.stage, action.micro_batch);
+      if (action.kind == ActionKind::kBackward && halves.contains(place) &&
+          !whole_.contains(place)) {
+        action.kind = ActionKind::kBackwardInput;
+      }
+    });
+  }
+
+  std::string_view where_;
+  std::vector<std::vector<ListItem>> ranks_;
+  bool old_ = false;
+  std::set<std::pair<StageId, MicroBatchId>> whole_;  ///< written as BW
+};
 
 /// Counts stages and micro-batches and places the stages.
 class Sizes {
@@ -60,25 +152,31 @@ class Sizes {
     std::int64_t computed = 0;
     std::int32_t last_stage = 0;
     std::int32_t last_micro_batch = 0;
-    for (const auto& items : list_.ranks) {
-      for (const ListItem& item : items) {
-        if (item.kind == ListItemKind::kCompute) {
-          computed += static_cast<std::int64_t>(item.actions.size());
-          for (const Action& action : item.actions) {
-            last_stage = std::max(last_stage, action.stage.value());
-            last_micro_batch = std::max(last_micro_batch, action.micro_batch.value());
-          }
-        }
-      }
+    for_each_computed([&](const Action& action, std::size_t /*rank*/) {
+      ++computed;
+      last_stage = std::max(last_stage, action.stage.value());
+      last_micro_batch = std::max(last_micro_batch, action.micro_batch.value());
+    });
+    if (computed == 0) {
+      return fail(ErrorCode::kInvalidInput,
+                  "holds no action that computes; a schedule has a line for each rank, as "
+                  "0F0,0F1,0B0,0B1",
+                  std::string(where));
     }
     // A list runs every stage and every micro-batch at least once, so larger numbers are slips.
-    if (computed == 0 || last_stage >= computed || last_micro_batch >= computed) {
-      return fail(ErrorCode::kInvalidInput,
-                  fmt::format("{} compute actions cannot run stage {} and micro-batch {}",
-                              computed,
-                              last_stage,
-                              last_micro_batch),
-                  std::string(where));
+    std::optional<Error> slip;
+    for_each_computed([&](const Action& action, std::size_t rank) {
+      if (!slip && (action.stage.value() >= computed || action.micro_batch.value() >= computed)) {
+        slip = Error{ErrorCode::kInvalidInput,
+                     fmt::format("'{}' cannot be right: all {} compute actions of the file run "
+                                 "fewer stages and micro-batches; check its numbers",
+                                 to_string(action),
+                                 computed),
+                     fmt::format("{}: rank {}", where, rank)};
+      }
+    });
+    if (slip) {
+      return tl::unexpected<Error>(*std::move(slip));
     }
     list_.stages = last_stage + 1;
     list_.micro_batches = last_micro_batch + 1;
@@ -97,7 +195,17 @@ class Sizes {
     std::vector<std::int32_t> usual(static_cast<std::size_t>(list_.stages), 0);
     std::vector<std::vector<Spot>> unusual(static_cast<std::size_t>(list_.micro_batches));
     std::vector<bool> seen(usual.size(), false);
+    std::vector<bool> done(by_micro_batch ? usual.size() * unusual.size() : 0, false);
     for_each_forward([&](const Action& action, std::int32_t rank) {
+      if (by_micro_batch) {
+        // The first one counts; another is a fault of the list, not a placement.
+        const std::size_t place =
+            action.stage.index() * unusual.size() + action.micro_batch.index();
+        if (done[place]) {
+          return;
+        }
+        done[place] = true;
+      }
       if (!seen[action.stage.index()]) {
         seen[action.stage.index()] = true;
         usual[action.stage.index()] = rank;
@@ -122,6 +230,19 @@ class Sizes {
         list_.placement.push_back(found->first);
       }
       list_.copy_of.push_back(found->second);
+    }
+  }
+
+  template <class Visit>
+  void for_each_computed(const Visit& visit) {
+    for (std::size_t rank = 0; rank < list_.ranks.size(); ++rank) {
+      for (const ListItem& item : list_.ranks[rank]) {
+        if (item.kind == ListItemKind::kCompute) {
+          for (const Action& action : item.actions) {
+            visit(action, rank);
+          }
+        }
+      }
     }
   }
 
@@ -153,19 +274,16 @@ bool csv_has(const std::string& marker) {
 }  // namespace
 
 Result<TokenList> parse_pytorch_csv(std::string_view text, std::string_view where) {
+  constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
+  if (text.starts_with(kUtf8Mark)) {
+    text.remove_prefix(kUtf8Mark.size());
+  }
+  auto ranks = Rows(where).read(text);
+  if (!ranks) {
+    return pass_on(std::move(ranks));
+  }
   TokenList list;
-  while (!text.empty()) {
-    const std::string_view row = take_until(text, '\n');
-    Result<std::vector<ListItem>> items = read_row(row, list.ranks.size(), where);
-    if (!items) {
-      return pass_on(std::move(items));
-    }
-    list.ranks.push_back(*std::move(items));
-  }
-  // Empty lines at the end are no ranks.
-  while (!list.ranks.empty() && list.ranks.back().empty()) {
-    list.ranks.pop_back();
-  }
+  list.ranks = *std::move(ranks);
   if (auto filled = Sizes(list).fill(where); !filled) {
     return pass_on(std::move(filled));
   }

@@ -30,6 +30,13 @@ Result<json> parse_json(std::string_view text, std::string_view where) {
                             column,
                             reason == std::string_view::npos ? what : what.substr(reason)),
                 std::string(where));
+  } catch (const json::exception& error) {
+    // A number beyond a double, "1e999".
+    const std::string_view what(error.what());
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("not usable JSON: {}", what.substr(std::min(what.find(']') + 2, what.size()))),
+        std::string(where));
   }
 }
 

@@ -73,12 +73,13 @@ bool is_marker(std::string_view token) {
          });
 }
 
-/// What looks like an action but is none ("3F", "F3") is a slip, not a marker.
+/// What looks like an action but is none ("3F", "F3", "3X0") is a slip, not a marker.
 bool looks_like_action(std::string_view token) {
   const std::size_t begin = std::min(token.find_first_not_of("0123456789"), token.size());
   const std::size_t end = std::min(token.find_first_of("0123456789", begin), token.size());
   const std::string_view name = token.substr(begin, end - begin);
-  return name.size() == 1 || name.starts_with("SEND_") || name.starts_with("RECV_");
+  return name.size() == 1 || (begin > 0 && end < token.size()) || name.starts_with("SEND_") ||
+         name.starts_with("RECV_");
 }
 
 }  // namespace
