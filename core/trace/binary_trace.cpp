@@ -1,14 +1,17 @@
 #include <bit>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/hash.h"
 #include "core/trace/check_trace.h"
+#include "core/trace/figures_hash.h"
 #include "core/trace/trace.h"
 
 // Layout (docs/trace.md): "SWTR", version (4 bytes, little-endian), hash of the rest (32
@@ -187,7 +190,7 @@ void for_each_event_column(Visit visit) {
         [](Reader&, E& e, I v) { e.end = TimePoint(Duration(v)); });
   visit([](const E& e) -> I { return e.bytes.count(); },
         [](Reader&, E& e, I v) { e.bytes = Bytes(v); });
-  visit([](const E& e) -> I { return std::bit_cast<I>(e.flops.count()); },
+  visit([](const E& e) -> I { return std::bit_cast<I>(e.flops.count() + 0.0); },
         [](Reader&, E& e, I v) { e.flops = Flops(std::bit_cast<double>(v)); });
 }
 constexpr std::size_t kEventColumns = 15;
@@ -312,6 +315,31 @@ std::string to_binary(const Trace& trace) {
   }
   file += content_hash(content);
   return file + content;
+}
+
+std::string figures_hash(const Trace& trace) {
+  Writer writer;
+  writer.number(trace.measured ? 1 : 0);
+  writer.text(trace.schedule_hash);
+  writer.integer(trace.ranks);
+  writer.integer(trace.steps);
+  writer.integer(trace.tokens_per_step);
+  writer.number(trace.step_times.size());
+  for (const Duration time : trace.step_times) {
+    writer.integer(time.count());
+  }
+  for (const std::vector<double>* values : {&trace.losses, &trace.gradient_norms}) {
+    writer.number(values->size());
+    for (const double value : *values) {
+      // Text keeps one kind of "not a number", and no sign of zero.
+      writer.real(std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value + 0.0);
+    }
+  }
+  writer.number(trace.events.size());
+  for_each_event_column([&](auto field, auto) { writer.column(trace.events, field); });
+  writer.number(trace.memory.size());
+  for_each_memory_column([&](auto field, auto) { writer.column(trace.memory, field); });
+  return content_hash(std::move(writer).take());
 }
 
 Result<Trace> parse_binary(std::string_view bytes, std::string_view where) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -32,8 +33,8 @@ std::optional<std::string> complaint_about(const TraceEvent& event, const Trace&
       event.micro_batch.value() < 0) {
     return "an index is negative";
   }
-  if (event.posted > event.ready || event.ready > event.start || event.start > event.end) {
-    return "its times must be in order: posted, ready, start, end";
+  if (auto complaint = complaint_about_times(event)) {
+    return complaint;
   }
   if (event.bytes < Bytes{} || !(event.flops >= Flops{}) || !std::isfinite(event.flops.count())) {
     return "bytes and flops must be finite numbers of 0 or more";
@@ -44,6 +45,9 @@ std::optional<std::string> complaint_about(const TraceEvent& event, const Trace&
 std::optional<std::string> complaint_about(const MemorySample& sample, const Trace& trace) {
   if (!below(sample.rank.value(), trace.ranks) || !below(sample.step, trace.steps)) {
     return fmt::format("rank {} or step {} does not exist", sample.rank.value(), sample.step);
+  }
+  if (!fits_clock(sample.at)) {
+    return "its time is beyond what the clock counts";
   }
   if (std::ranges::min(sample.live) < Bytes{}) {
     return "live bytes are negative";
@@ -68,11 +72,42 @@ Result<void> check_all(const std::vector<Item>& items,
 
 }  // namespace
 
+bool fits_clock(TimePoint time) {
+  constexpr std::int64_t kHalf = std::int64_t{1} << 62;
+  const std::int64_t ps = time.time_since_epoch().count();
+  return ps > -kHalf && ps < kHalf;
+}
+
+std::optional<std::string> complaint_about_times(const TraceEvent& event) {
+  if (!fits_clock(event.posted) || !fits_clock(event.end)) {
+    return "its times are beyond what the clock counts";
+  }
+  if (event.posted > event.ready || event.ready > event.start || event.start > event.end) {
+    return "its times must be in order: posted, ready, start, end";
+  }
+  return std::nullopt;
+}
+
+Result<void> check_step_times(const Trace& trace, std::string_view where) {
+  Duration sum{};
+  for (const Duration time : trace.step_times) {
+    if (time < Duration{} || !fits_clock(TimePoint(time)) || !fits_clock(TimePoint(sum += time))) {
+      return fail(ErrorCode::kInvalidInput,
+                  "step times must be 0 or more, and their sum must fit the clock",
+                  std::string(where));
+    }
+  }
+  return {};
+}
+
 Result<void> check_trace(const Trace& trace, std::string_view where) {
   if (trace.ranks < 1 || trace.steps < 0 || trace.tokens_per_step < 0) {
     return fail(ErrorCode::kInvalidInput,
                 "ranks must be 1 or more, steps and tokens 0 or more",
                 std::string(where));
+  }
+  if (auto checked = check_step_times(trace, where); !checked) {
+    return checked;
   }
   if (auto checked = check_all(trace.events, trace, "event", where); !checked) {
     return checked;

@@ -1,14 +1,19 @@
 #include "core/trace/chrome_entries.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "core/trace/check_trace.h"
 
 namespace stagewright {
 namespace {
@@ -204,27 +209,6 @@ std::optional<Complaint> below(std::string_view key, std::optional<Complaint> co
   return complaint;
 }
 
-std::optional<Complaint> read_event(const json& entry, Trace& trace) {
-  TraceEvent event;
-  if (auto complaint = read_fields<TraceEvent>(entry, kEvent, event)) {
-    return complaint;
-  }
-  if (auto complaint = below("args", read_fields<TraceEvent>(entry["args"], kArguments, event))) {
-    return complaint;
-  }
-  if (event.op_index) {
-    const json& name = entry["name"];
-    if (name.is_string()) {
-      event.op = op_kind_named(name.get_ref<const std::string&>());
-    }
-    if (!event.op) {
-      return Complaint{"/name", fmt::format("expected a kind of operation, found {}", name.dump())};
-    }
-  }
-  trace.events.push_back(event);
-  return std::nullopt;
-}
-
 std::optional<Complaint> read_live(const json& live, MemorySample& sample) {
   if (!live.is_object() || live.size() != sample.live.size()) {
     return Complaint{"", fmt::format("expected {} classes of memory", sample.live.size())};
@@ -241,7 +225,99 @@ std::optional<Complaint> read_live(const json& live, MemorySample& sample) {
   return std::nullopt;
 }
 
-std::optional<Complaint> read_sample(const json& entry, Trace& trace) {
+/// Microseconds as the viewers show them: they must say the same as the exact times.
+std::optional<Complaint> check_shown(const json& entry, std::string_view key, Duration exact) {
+  constexpr double kRounding = 1e-9;
+  const auto shown = entry.find(key);
+  const double expected = static_cast<double>(exact.count()) / 1e6;
+  if (shown->is_number() &&
+      std::abs(shown->get<double>() - expected) <= kRounding * std::max(1.0, std::abs(expected))) {
+    return std::nullopt;
+  }
+  return Complaint{
+      fmt::format("/{}", key),
+      fmt::format(
+          "expected {:.6f}, as the times in picoseconds say; found {}", expected, shown->dump())};
+}
+
+/// Reads the entries of one file into its trace, whose head is there.
+class EntryReader {
+ public:
+  explicit EntryReader(Trace& trace) : trace_(trace) {
+    Duration begin{};
+    for (const Duration time : trace.step_times) {
+      begins_.push_back(begin);
+      begin += time;
+    }
+  }
+
+  std::optional<Complaint> read(const json& entry) {
+    const auto phase = entry.is_object() ? entry.find("ph") : entry.end();
+    if (!entry.is_object() || phase == entry.end()) {
+      return Complaint{"/ph", "is required but absent"};
+    }
+    if (*phase == "X") {
+      return read_event(entry);
+    }
+    if (*phase == "C") {
+      return read_sample(entry);
+    }
+    if (*phase == "M") {  // names for the eye
+      return std::nullopt;
+    }
+    return Complaint{
+        "/ph", fmt::format("{} is not written by this program; M, X and C are", phase->dump())};
+  }
+
+ private:
+  std::optional<Complaint> read_event(const json& entry);
+  std::optional<Complaint> read_sample(const json& entry);
+
+  /// Checks "ts".  Steps follow each other in the file; one that does not exist is found later.
+  [[nodiscard]] std::optional<Complaint> check_begin(const json& entry,
+                                                     std::int32_t step,
+                                                     TimePoint time) const {
+    const auto index = static_cast<std::size_t>(std::max(step, 0));
+    return index < begins_.size()
+               ? check_shown(entry, "ts", begins_[index] + time.time_since_epoch())
+               : std::nullopt;
+  }
+
+  Trace& trace_;
+  std::vector<Duration> begins_;
+};
+
+std::optional<Complaint> EntryReader::read_event(const json& entry) {
+  TraceEvent event;
+  if (auto complaint = read_fields<TraceEvent>(entry, kEvent, event)) {
+    return complaint;
+  }
+  if (auto complaint = below("args", read_fields<TraceEvent>(entry["args"], kArguments, event))) {
+    return complaint;
+  }
+  if (auto complaint = complaint_about_times(event)) {
+    return Complaint{"/args", *std::move(complaint)};
+  }
+  if (auto complaint = check_begin(entry, event.step, event.start)) {
+    return complaint;
+  }
+  if (auto complaint = check_shown(entry, "dur", event.end - event.start)) {
+    return complaint;
+  }
+  if (event.op_index) {
+    const json& name = entry["name"];
+    if (name.is_string()) {
+      event.op = op_kind_named(name.get_ref<const std::string&>());
+    }
+    if (!event.op) {
+      return Complaint{"/name", fmt::format("expected a kind of operation, found {}", name.dump())};
+    }
+  }
+  trace_.events.push_back(event);
+  return std::nullopt;
+}
+
+std::optional<Complaint> EntryReader::read_sample(const json& entry) {
   MemorySample sample;
   auto complaint = read_fields<MemorySample>(entry, kSample, sample);
   if (!complaint) {
@@ -251,33 +327,25 @@ std::optional<Complaint> read_sample(const json& entry, Trace& trace) {
   if (!complaint) {
     complaint = below("args", read_live(entry["args"], sample));
   }
-  trace.memory.push_back(sample);
+  if (!complaint && !fits_clock(sample.at)) {
+    complaint = Complaint{"/stagewright/at_ps", "is beyond what the clock counts"};
+  }
+  if (!complaint) {
+    complaint = check_begin(entry, sample.step, sample.at);
+  }
+  trace_.memory.push_back(sample);
   return complaint;
-}
-
-std::optional<Complaint> read_entry(const json& entry, Trace& trace) {
-  const auto phase = entry.is_object() ? entry.find("ph") : entry.end();
-  if (!entry.is_object() || phase == entry.end()) {
-    return Complaint{"/ph", "is required but absent"};
-  }
-  if (*phase == "X") {
-    return read_event(entry, trace);
-  }
-  if (*phase == "C") {
-    return read_sample(entry, trace);
-  }
-  if (*phase == "M") {  // names for the eye
-    return std::nullopt;
-  }
-  return Complaint{"/ph",
-                   fmt::format("{} is not written by this program; M, X and C are", phase->dump())};
 }
 
 }  // namespace
 
 Result<void> read_chrome_entries(const json& entries, std::string_view where, Trace& trace) {
+  if (auto checked = check_step_times(trace, where); !checked) {
+    return checked;
+  }
+  EntryReader reader(trace);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (auto complaint = read_entry(entries[i], trace)) {
+    if (auto complaint = reader.read(entries[i])) {
       return fail(ErrorCode::kInvalidInput,
                   std::move(complaint->message),
                   fmt::format("{}:/traceEvents/{}{}", where, i, complaint->path));

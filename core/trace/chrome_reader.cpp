@@ -8,6 +8,7 @@
 #include "core/base/json_reader.h"
 #include "core/trace/check_trace.h"
 #include "core/trace/chrome_entries.h"
+#include "core/trace/figures_hash.h"
 #include "core/trace/trace.h"
 
 namespace stagewright {
@@ -45,7 +46,8 @@ std::vector<double> read_reals(JsonReader& reader, std::string_view key) {
   return values;
 }
 
-void read_head(JsonReader& reader, Trace& trace) {
+/// Returns the hash of the figures that the file states.
+std::string read_head(JsonReader& reader, Trace& trace) {
   const std::int64_t version = reader.integer("version");
   if (!reader.failed() && version != 1) {
     reader.reject("version", fmt::format("is {}; this program reads version 1", version));
@@ -53,6 +55,7 @@ void read_head(JsonReader& reader, Trace& trace) {
   trace.measured = reader.boolean("measured");
   trace.clock = reader.text("clock");
   trace.schedule_hash = reader.text("schedule_hash");
+  std::string hash = reader.text("figures_hash");
   trace.model = reader.text("model");
   trace.plan_summary = reader.text("plan_summary");
   trace.ranks = read_integer(reader, "ranks");
@@ -72,6 +75,7 @@ void read_head(JsonReader& reader, Trace& trace) {
       }
     }
   });
+  return hash;
 }
 
 }  // namespace
@@ -89,7 +93,8 @@ Result<Trace> parse_chrome_json(std::string_view text, std::string_view where) {
   Trace trace;
   JsonReader reader(*json, std::string(where));
   reader.ignore("displayTimeUnit");
-  reader.object("stagewright", [&](JsonReader& head) { read_head(head, trace); });
+  std::string hash;
+  reader.object("stagewright", [&](JsonReader& head) { hash = read_head(head, trace); });
   const nlohmann::json* entries = reader.raw("traceEvents");
   if (entries == nullptr || !entries->is_array()) {
     reader.reject("traceEvents", "must be a list of events; is the file complete?");
@@ -103,6 +108,12 @@ Result<Trace> parse_chrome_json(std::string_view text, std::string_view where) {
   }
   if (auto checked = check_trace(trace, where); !checked) {
     return pass_on(std::move(checked));
+  }
+  if (figures_hash(trace) != hash) {
+    return fail(ErrorCode::kInvalidInput,
+                "its events and times do not have the hash that the file states: it was changed "
+                "after it was written; make it again with --trace",
+                fmt::format("{}:/stagewright/figures_hash", where));
   }
   return trace;
 }

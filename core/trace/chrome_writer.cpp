@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/trace/figures_hash.h"
 #include "core/trace/trace.h"
 
 namespace stagewright {
@@ -72,6 +73,7 @@ ordered_json head_of(const Trace& trace) {
           {"measured", trace.measured},
           {"clock", trace.clock},
           {"schedule_hash", trace.schedule_hash},
+          {"figures_hash", figures_hash(trace)},
           {"model", trace.model},
           {"plan_summary", trace.plan_summary},
           {"ranks", trace.ranks},

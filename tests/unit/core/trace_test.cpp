@@ -37,7 +37,7 @@ class RandomTrace {
       trace.streams.push_back(text());
     }
     for (std::int32_t i = 0; i < trace.steps; ++i) {
-      trace.step_times.emplace_back(number(0, kLarge));
+      trace.step_times.emplace_back(number(0, kLarge / 2));  // their sum fits, too
       if (trace.measured) {
         trace.losses.push_back(real());
         trace.gradient_norms.push_back(number(0, 1) == 0 ? HUGE_VAL : real());
@@ -229,7 +229,7 @@ TEST(ChromeJson, WrongValuesAreNamed) {
   EXPECT_EQ(error("/traceEvents/5/name", "dance"),
             "t:/traceEvents/5/name: expected a kind of operation, found \"dance\"");
   EXPECT_EQ(error("/traceEvents/4/args/end_ps", 7),
-            "t: event 0: its times must be in order: posted, ready, start, end");
+            "t:/traceEvents/4/args: its times must be in order: posted, ready, start, end");
   EXPECT_EQ(error("/traceEvents/4/args/bytes", -7),
             "t: event 0: bytes and flops must be finite numbers of 0 or more");
   EXPECT_EQ(error("/traceEvents/4/args/surprise", 1),
@@ -248,6 +248,52 @@ TEST(ChromeJson, WrongValuesAreNamed) {
   EXPECT_EQ(error("/traceEvents/6/args", 5), "t:/traceEvents/6/args: expected 7 classes of memory");
   EXPECT_EQ(error("/stagewright/version", 2),
             "t:/stagewright/version: is 2; this program reads version 1");
+}
+
+TEST(ChromeJson, ChangesByHandAreNoticed) {
+  const auto good = nlohmann::json::parse(to_chrome_json(small_trace()));
+  EXPECT_EQ(error_of(good.dump()), "none");
+  const std::string changed =
+      "t:/stagewright/figures_hash: its events and times do not have the hash that the file "
+      "states: it was changed after it was written; make it again with --trace";
+  auto without_an_event = good;
+  without_an_event["traceEvents"].erase(5);
+  EXPECT_EQ(error_of(without_an_event.dump()), changed);
+  auto with_an_event_twice = good;
+  with_an_event_twice["traceEvents"].push_back(good["traceEvents"][4]);
+  EXPECT_EQ(error_of(with_an_event_twice.dump()), changed);
+  auto slower = good;
+  slower["stagewright"]["step_times_ps"][1] = 4'000'001;
+  EXPECT_EQ(error_of(slower.dump()), changed);
+  auto longer = good;
+  longer["traceEvents"][4]["args"]["end_ps"] = 3'600'000;
+  EXPECT_EQ(error_of(longer.dump()),
+            "t:/traceEvents/4/dur: expected 2.599999, as the times in picoseconds say; found "
+            "2.499999");
+  auto later = good;
+  later["traceEvents"][5]["ts"] = 7.0;
+  EXPECT_EQ(error_of(later.dump()),
+            "t:/traceEvents/5/ts: expected 6.000001, as the times in picoseconds say; found 7.0");
+  auto unstated = good;
+  unstated["stagewright"].erase("figures_hash");
+  EXPECT_NE(error_of(unstated.dump()).find("figures_hash: is required but absent"),
+            std::string::npos);
+}
+
+TEST(ChromeJson, TimesBeyondTheClockAreRefused) {
+  auto json = nlohmann::json::parse(to_chrome_json(small_trace()));
+  json["stagewright"]["step_times_ps"] = {std::numeric_limits<std::int64_t>::max(), 1};
+  EXPECT_EQ(error_of(json.dump()),
+            "t: step times must be 0 or more, and their sum must fit the clock");
+  Trace trace = small_trace();
+  trace.events[0].end = at(std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(error_of(to_binary(trace)), "t: event 0: its times are beyond what the clock counts");
+}
+
+TEST(ChromeJson, TextThatIsNotUtf8IsNoChangeByHand) {
+  Trace trace = small_trace();
+  trace.made_by["command"] = "stagewright --out \xff.json";
+  EXPECT_EQ(error_of(to_chrome_json(trace)), "none");
 }
 
 TEST(BinaryTrace, EveryCutAndEveryChangedByteIsNoticed) {
