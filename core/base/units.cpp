@@ -1,11 +1,14 @@
 #include "core/base/units.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "core/base/longest_time.h"
 
 namespace stagewright {
 namespace {
@@ -99,7 +102,11 @@ std::string exact_text(Value value, double base_value, std::span<const Unit> uni
 }  // namespace
 
 Duration from_seconds(double seconds) {
-  return Duration(std::llround(seconds * 1e12));
+  // Written so that what is no number is the longest, too.
+  if (!(seconds < kLongestSeconds)) {
+    seconds = kLongestSeconds;
+  }
+  return Duration(std::llround(std::max(seconds, -kLongestSeconds) * 1e12));
 }
 
 std::string to_string(Duration d) {
@@ -139,8 +146,8 @@ std::string to_exact_string(FlopsPerSecond rate) {
 
 Result<Duration> parse_duration(std::string_view text) {
   auto seconds = parse_with(text, kTimes);
-  if (seconds && std::abs(*seconds) > 9e6) {
-    return fail(ErrorCode::kInvalidInput, fmt::format("'{}' is longer than 100 days", text));
+  if (seconds && std::abs(*seconds) > kLongestSeconds) {
+    return fail(ErrorCode::kInvalidInput, fmt::format("'{}' is longer than 46 days", text));
   }
   return std::move(seconds).map(from_seconds);
 }

@@ -91,6 +91,13 @@ DeviceType read_device(JsonReader& reader) {
     read_efficiency(shares, device);
   }));
   device.kernel_overhead = reader.duration("kernel_overhead");
+  constexpr Duration kLongestOverhead = std::chrono::seconds(1);
+  if (!reader.failed() &&
+      (device.kernel_overhead < Duration(0) || device.kernel_overhead > kLongestOverhead)) {
+    reader.reject("kernel_overhead",
+                  fmt::format("must lie between 0 and {}; for example \"3 us\"",
+                              to_string(kLongestOverhead)));
+  }
   device.context = reader.bytes("context");
   device.devices_per_node = reader.count_or("devices_per_node", 8);
   require(reader, "intra_node", reader.object("intra_node", [&](JsonReader& link) {

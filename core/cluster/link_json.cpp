@@ -22,8 +22,12 @@ LinkSpec read_link(JsonReader& reader) {
     reader.reject("bandwidth", "must be more than 0; for example \"50 GB/s\"");
   }
   link.latency = reader.duration("latency");
-  if (!reader.failed() && link.latency < Duration(0)) {
-    reader.reject("latency", "must not be negative");
+  // A ring adds it up over all members, of which there may be millions.
+  constexpr Duration kLongestLatency = std::chrono::milliseconds(400);
+  if (!reader.failed() && (link.latency < Duration(0) || link.latency > kLongestLatency)) {
+    reader.reject(
+        "latency",
+        fmt::format("must lie between 0 and {}; for example \"2 us\"", to_string(kLongestLatency)));
   }
   if (reader.has("efficiency")) {
     link.efficiency = read_share(reader, "efficiency");

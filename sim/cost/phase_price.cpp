@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/longest_time.h"
 #include "sim/cost/operation_run.h"
 
 namespace stagewright {
@@ -56,6 +57,13 @@ class Pricer {
       const Price price = price_of(*ops_[i]);
       result_.ops[i].duration = price.time;
       result_.ops[i].source = price.source;
+      result_.seconds += to_seconds(price.time);
+    }
+    if (result_.seconds > kLongestSeconds) {
+      for (PricedOperation& op : result_.ops) {
+        op.duration = {};
+      }
+      return std::move(result_);
     }
     price_run(0, ops_.size(), RunLevel::kWhole);
     return std::move(result_);

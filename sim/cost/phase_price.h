@@ -48,6 +48,9 @@ struct PhasePrice {
 struct PricedOperations {
   std::vector<PricedOperation> ops;  ///< one each, in order; all start at zero
   Duration glue{};                   ///< as in PhasePrice
+  /// Of all one after the other.  Beyond kLongestSeconds, where sums of durations would overflow,
+  /// it alone is right and the durations are zero.
+  double seconds = 0;
   friend bool operator==(const PricedOperations&, const PricedOperations&) = default;
 };
 

@@ -75,6 +75,7 @@ class PhaseMaker {
                          .arriving = arriving_tensors(program_, action)};
     const PricedOperations priced = price_operations(program_, selection, result.place, cost_);
     PhasePieces phase = cut_into_pieces(program_, selection, priced, cuts, result.place);
+    phase.seconds = priced.seconds;
     for (const Piece& piece : phase.pieces) {
       mark_exposed_tensors(program_, selection, piece, result.tracked);
     }

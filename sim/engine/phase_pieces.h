@@ -62,6 +62,7 @@ struct Piece {
 struct PhasePieces {
   std::vector<Piece> pieces;
   std::map<PriceSource, Duration> by_source;  ///< sum of the operations' durations
+  double seconds = 0;                         ///< as in PricedOperations
   friend bool operator==(const PhasePieces&, const PhasePieces&) = default;
 };
 

@@ -1,6 +1,7 @@
 #include "core/base/units.h"
 
 #include <concepts>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -67,6 +68,14 @@ TEST(Units, ExactTextIsShortAndReadsBackToTheSameValue) {
     EXPECT_EQ(*parse_bandwidth(to_exact_string(BytesPerSecond(value))), BytesPerSecond(value));
     EXPECT_EQ(*parse_flop_rate(to_exact_string(FlopsPerSecond(value))), FlopsPerSecond(value));
   }
+}
+
+TEST(Durations, BeyondTheClockAreTheLongest) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(from_seconds(1e300), 4'000'000s);
+  EXPECT_EQ(from_seconds(-1e300), -4'000'000s);
+  EXPECT_EQ(from_seconds(std::numeric_limits<double>::quiet_NaN()), 4'000'000s);
+  EXPECT_FALSE(parse_duration("4000001 s"));
 }
 
 }  // namespace

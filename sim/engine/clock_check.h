@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "sim/engine/step_graph.h"
+
+namespace stagewright {
+
+/// Whether the times of a step can be added up without overflow of the clock: all work and all
+/// transfers of the ranks in it, one after the other, stay below kLongestSeconds.  Fails with
+/// kUnsupported, saying how long the longest rank works.
+[[nodiscard]] Result<void> check_clock(const StepGraph& step);
+
+}  // namespace stagewright
