@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/number_check.h"
+#include "cli/path_check.h"
 #include "cli/table.h"
 #include "sim/analysis/compare.h"
 
@@ -159,14 +160,18 @@ void add_compare_command(CLI::App& app, Chosen& chosen) {
       "compare", "Hold a measured trace against the predicted one: step, kinds, ranks, memory");
   auto options = std::make_shared<CompareCommand>();
   command->add_option("predicted", options->predicted, "Trace that `simulate --trace` wrote")
-      ->required();
-  command->add_option("measured", options->measured, "Trace that `run --trace` wrote")->required();
+      ->required()
+      ->check(path_given);
+  command->add_option("measured", options->measured, "Trace that `run --trace` wrote")
+      ->required()
+      ->check(path_given);
   command
       ->add_option("--max-error",
                    options->max_error,
                    "Exit with 1 if the step time is off by more than this fraction (0.15)")
       ->check(non_negative_number);
-  command->add_option("--worst", options->options.worst, "How many actions to list");
+  command->add_option("--worst", options->options.worst, "How many actions to list")
+      ->check(non_negative_count);
   command->add_flag("--ignore-hash",
                     options->options.ignore_schedule_hash,
                     "Compare although the traces come from unlike schedules");

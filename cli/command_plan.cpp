@@ -11,6 +11,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/number_check.h"
+#include "cli/path_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
@@ -186,8 +187,8 @@ void add_plan_command(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--seq", request.sequence, "Tokens per sequence (default: the model's longest)")
       ->check(positive_count);
-  command->add_option(
-      "--profile", options->profile, "Measured times that go before the cost model");
+  command->add_option("--profile", options->profile, "Measured times that go before the cost model")
+      ->check(path_given);
   command->add_option(
       "--precision", options->precision, "bf16, fp16, fp32 (default: bf16; fp32 on cpu)");
   command->add_option("--dp", request.dp, "Fix data parallelism")->check(positive_count);
@@ -206,7 +207,7 @@ void add_plan_command(CLI::App& app, Chosen& chosen) {
   command->add_option("--top", request.keep, "How many plans to print")->check(positive_count);
   command->add_option("--rejected", options->shown_rejections, "How many rejected points to print")
       ->check(non_negative_count);
-  command->add_option("--out", options->out, "Write the best plan to this file");
+  command->add_option("--out", options->out, "Write the best plan to this file")->check(path_given);
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) {
       if (!options->recompute.empty()) {

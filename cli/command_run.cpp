@@ -13,6 +13,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/number_check.h"
+#include "cli/path_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
@@ -238,32 +239,42 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
   CLI::App* command =
       app.add_subcommand("run", "Train by a plan for real, with ranks as threads of this machine");
   auto options = std::make_shared<RunCommand>();
-  command->add_option("plan", options->plan, "Plan file (*.plan.json)")->required();
+  command->add_option("plan", options->plan, "Plan file (*.plan.json)")
+      ->required()
+      ->check(path_given);
   command
       ->add_option(
           "--data", options->options.data, "Text file, folder of text files, or tokens (*.bin)")
-      ->required();
+      ->required()
+      ->check(path_given);
   command->add_option("--steps", options->options.steps, "Optimizer steps")
       ->check(positive_count)
       ->capture_default_str();
-  command->add_option("--seed", options->options.seed, "Of the initial weights and the sampling");
+  command->add_option("--seed", options->options.seed, "Of the initial weights and the sampling")
+      ->check(seed_number);
   command
       ->add_option("--token-width", options->options.token_width, "Bytes of a token in a .bin file")
       ->check(CLI::IsMember({2, 4}));
   command->add_option("--model", options->model, "Model instead of the one that the plan names");
   command->add_option(
       "--cluster", options->cluster, "Cluster instead of the one that the plan names (1xNxcpu)");
-  command->add_option(
-      "--schedule", options->schedule, "Execute this schedule file instead of lowering the plan");
-  command->add_option("--trace",
-                      options->trace,
-                      "Write the measured timeline (Chrome/Perfetto JSON; *.swtrace: binary)");
-  command->add_option("--metrics", options->metrics, "Write a JSON line per step");
+  command
+      ->add_option("--schedule",
+                   options->schedule,
+                   "Execute this schedule file instead of lowering the plan")
+      ->check(path_given);
+  command
+      ->add_option("--trace",
+                   options->trace,
+                   "Write the measured timeline (Chrome/Perfetto JSON; *.swtrace: binary)")
+      ->check(path_given);
+  command->add_option("--metrics", options->metrics, "Write a JSON line per step")
+      ->check(path_given);
   command
       ->add_option("--timeout",
                    options->timeout_s,
                    "Seconds that a rank may wait for another before the run fails")
-      ->check(positive_number)
+      ->check(seconds_number)
       ->capture_default_str();
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run_command(context, *options); };

@@ -45,6 +45,23 @@ std::string positive_number(const std::string& text) {
              : fmt::format("'{}' is not a number above 0", text);
 }
 
+std::string seed_number(const std::string& text) {
+  // Said for itself: text to an unsigned number would take the sign and wrap.
+  return parse<std::uint64_t>(text) ? std::string()
+                                    : fmt::format("'{}' is not a whole number from 0 to {}",
+                                                  text,
+                                                  std::numeric_limits<std::uint64_t>::max());
+}
+
+std::string seconds_number(const std::string& text) {
+  constexpr double kMostSeconds = 9e6;  // 104 days, in 64 bits of picoseconds
+  const auto number = parse<double>(text);
+  return number && *number > 0 && *number <= kMostSeconds
+             ? std::string()
+             : fmt::format(
+                   "'{}' is not a number of seconds above 0 and up to {:.0f}", text, kMostSeconds);
+}
+
 std::string non_negative_number(const std::string& text) {
   const auto number = parse<double>(text);
   return number && std::isfinite(*number) && *number >= 0

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/path_check.h"
 #include "core/base/suggest.h"
 #include "core/base/version.h"
 
@@ -84,7 +85,8 @@ ExitCode run_cli(const std::vector<std::string>& arguments,
   app.add_flag("--json", context.json, "Print the result as JSON");
   app.add_option("--profiles",
                  context.profiles,
-                 "Folder whose files replace or extend the built-in devices, clusters and models");
+                 "Folder whose files replace or extend the built-in devices, clusters and models")
+      ->check(path_given);
   Chosen chosen;
   for (const AddCommand add : kCommands) {
     add(app, chosen);

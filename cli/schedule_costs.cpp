@@ -10,10 +10,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/number_check.h"
+
 namespace stagewright {
 namespace {
 
-std::optional<double> positive_number(std::string_view text) {
+std::optional<double> cost_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
@@ -34,7 +36,7 @@ std::optional<NamedNumber> named_number(std::string_view text) {
   if (equals == std::string_view::npos) {
     return std::nullopt;
   }
-  const auto value = positive_number(text.substr(equals + 1));
+  const auto value = cost_number(text.substr(equals + 1));
   if (!value) {
     return std::nullopt;
   }
@@ -93,7 +95,8 @@ Result<std::vector<double>> read_scales(const std::vector<std::string>& texts,
   return scales;
 }
 
-/// A second for a unit, or a smaller power of ten where the sum of all work would not fit.
+/// A second for a unit; a larger power of ten for tiny costs, a smaller one where the sum of all
+/// work would not fit.
 Result<double> unit_for(double actions, const CostMap& costs, double scale, double transfer) {
   constexpr double kLongestSeconds = 4e6;  // a Duration holds 9.2e6
   double longest = transfer;
@@ -101,6 +104,10 @@ Result<double> unit_for(double actions, const CostMap& costs, double scale, doub
     longest = std::max(longest, cost * std::max(1.0, scale));
   }
   double unit = 1;
+  // Tiny costs keep their digits.
+  while (longest > 0 && longest * unit < 1e-3) {
+    unit *= 10;
+  }
   while (4 * actions * longest * unit > kLongestSeconds) {
     unit /= 10;
     if (unit < 1e-9) {
@@ -135,7 +142,7 @@ void add_cost_options(CLI::App& command, CostOptions& options) {
       options.costs,
       "Cost of a stage's actions, in any unit: F=1,I=1,W=1,B=2,R=1 (B: I + W, R: F)");
   command.add_option("--transfer", options.transfer, "Time of a transfer between ranks")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number);
   command.add_option("--scale-stage",
                      options.scaled_stages,
                      "A stage that takes longer in everything: last=1.5 or STAGE=FACTOR");
@@ -143,7 +150,11 @@ void add_cost_options(CLI::App& command, CostOptions& options) {
       .add_option("--overlap",
                   options.overlap,
                   "Share of F + B that an overlapped forward and backward take")
-      ->check(CLI::Range(0.0, 10.0));
+      ->check([](const std::string& text) {
+        const std::string complaint = non_negative_number(text);
+        return complaint.empty() && std::stod(text) > 10 ? "'" + text + "' is more than 10"
+                                                         : complaint;
+      });
 }
 
 Result<ListPrices> prices_for(const CostOptions& options, const TokenList& list) {

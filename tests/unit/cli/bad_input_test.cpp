@@ -6,6 +6,7 @@
 
 #include "cli_runner.h"
 #include "core/base/file.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stagewright {
@@ -150,6 +151,84 @@ TEST_F(BadInputs, OfTheCommandLine) {
           {"plan", "--model", "gpt2", "--cluster", "0x8xh100", "--global-batch", "8"},
           ExitCode::kInvalidInput,
           {"0x8xh100"}});
+}
+
+TEST_F(BadInputs, EmptyPaths) {
+  const std::string model = example("models/gpt-demo.json");
+  const std::string good = plan("dp", 1);
+  const std::vector<std::vector<std::string>> calls{
+      plan_for(model, {"--out", ""}),
+      plan_for(model, {"--profile", ""}),
+      {"profile", "--model", model, "--out", ""},
+      {"simulate", ""},
+      {"simulate", good, "--trace", ""},
+      {"simulate", good, "--svg", ""},
+      {"simulate", good, "--schedule-out", ""},
+      {"simulate", good, "--profile", ""},
+      {"simulate", "--schedule", ""},
+      {"simulate", good, "--profiles", ""},
+      {"run", good, "--data", ""},
+      {"run", good, "--data", good, "--trace", ""},
+      {"run", good, "--data", good, "--metrics", ""},
+      {"run", good, "--data", good, "--schedule", ""},
+      {"compare", "", "b"},
+      {"compare", "a", ""},
+      {"schedules", "check", ""},
+      {"schedules", "emit", "1f1b", "--ranks=2", "--chunks=2", "--out", ""}};
+  for (const auto& call : calls) {
+    std::string name;
+    for (const std::string& word : call) {
+      name += " '" + word + "'";
+    }
+    expect({name, call, ExitCode::kUsage, {"the name is empty", "leave the option out"}});
+  }
+}
+
+TEST_F(BadInputs, NumbersThatWouldWrapOrAreNone) {
+  const std::string good = plan("dp", 1);
+  for (const char* seed : {"-1", "1.5", "18446744073709551616", "x"}) {
+    expect({seed,
+            {"run", good, "--data", good, "--seed", seed},
+            ExitCode::kUsage,
+            {"--seed", "'" + std::string(seed) + "' is not a whole number from 0"}});
+  }
+  for (const char* timeout : {"-1", "0", "nan", "inf", "1e7"}) {
+    expect({timeout,
+            {"run", good, "--data", good, "--timeout", timeout},
+            ExitCode::kUsage,
+            {"--timeout", timeout, "seconds above 0"}});
+  }
+  expect({"worst", {"compare", "a", "b", "--worst", "-1"}, ExitCode::kUsage, {"--worst", "'-1'"}});
+  const auto bare = [](const std::string& option, const std::string& value) {
+    return std::vector<std::string>{
+        "simulate", "--schedule", "1f1b", "--ranks=2", "--chunks=2", option, value};
+  };
+  expect({"transfer", bare("--transfer", "nan"), ExitCode::kUsage, {"--transfer", "nan"}});
+  expect({"overlap", bare("--overlap", "nan"), ExitCode::kUsage, {"--overlap", "nan"}});
+  expect({"overlap", bare("--overlap", "11"), ExitCode::kUsage, {"--overlap", "11"}});
+  expect({"costs", bare("--costs", "F=nan"), ExitCode::kInvalidInput, {"--costs", "F=nan"}});
+  expect(
+      {"costs", bare("--costs", "F=1e300"), ExitCode::kInvalidInput, {"--costs", "larger unit"}});
+  expect(
+      {"costs", bare("--transfer", "1e300"), ExitCode::kInvalidInput, {"1e+300", "larger unit"}});
+}
+
+TEST_F(BadInputs, StepsThatAreTooLongForTheClock) {
+  auto device =
+      nlohmann::json::parse(read_file(source_folder() / "profiles/hardware/cpu.json").value());
+  for (auto& rate : device.at("peak")) {
+    rate = "1 FLOP/s";
+  }
+  write("profiles/hardware/cpu.json", device.dump());
+  const std::string profiles = (folder_.path() / "profiles").string();
+  expect({"a step",
+          {"simulate", plan("dp", 1), "--profiles", profiles},
+          ExitCode::kUnsupported,
+          {"too long for the clock", "days", "check the rates of devices and links"}});
+  expect({"all plans",
+          plan_for(example("models/gpt-demo.json"), {"--profiles", profiles}),
+          ExitCode::kInfeasible,
+          {}});
 }
 
 TEST_F(BadInputs, OfThePlan) {
