@@ -205,7 +205,10 @@ class SvgWriter {
   }
 
   void rectangle(double left, double top, double width, double height, std::uint32_t fill) {
-    add(R"(<rect class="b" x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="#{:06x}"/>)",
+    // A border would hide narrow boxes.
+    constexpr double kLeastWithBorder = 5;
+    add(R"(<rect{} x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="#{:06x}"/>)",
+        width < kLeastWithBorder ? "" : " class=\"b\"",
         left,
         top,
         width,

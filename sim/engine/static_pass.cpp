@@ -10,7 +10,6 @@
 
 #include "sim/analysis/step_graph_work.h"
 #include "sim/cost/analytical_compute.h"
-#include "sim/engine/clock_check.h"
 #include "sim/engine/like_ranks.h"
 #include "sim/engine/predicted_trace.h"
 #include "sim/engine/rank_activity.h"
@@ -155,9 +154,6 @@ Result<Simulation> simulate(const Schedule& schedule,
       schedule, cluster, *geometry, classes, cost, {.buffered_sends = options.buffered_sends});
   if (!step) {
     return fail(step.error().code, step.error().message, step.error().where);
-  }
-  if (auto fits = check_clock(*step); !fits) {
-    return pass_on(std::move(fits));
   }
   const StepTimes times = time_step(*step);
   Simulation simulation;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/schedule/channels.h"
+#include "sim/engine/clock_check.h"
 #include "sim/engine/message_pairs.h"
 #include "sim/engine/rank_order.h"
 
@@ -243,7 +244,13 @@ Result<StepGraph> build_step_graph(const Schedule& schedule,
   for (std::size_t c = 0; c < classes.lowest.size(); ++c) {
     builder.add_class(make_class_phases(schedule, cluster, geometry, classes, c, cost));
   }
-  return std::move(builder).build();
+  auto step = std::move(builder).build();
+  if (step) {
+    if (auto fits = check_clock(*step); !fits) {
+      return pass_on(std::move(fits));
+    }
+  }
+  return step;
 }
 
 StepTimes time_step(const StepGraph& step) {

@@ -74,8 +74,9 @@ struct StepGraphOptions {
 
 /// Builds the graph by the rules of core/schedule/semantics.h.  It refers to programs of `schedule`
 /// and device types of `cluster`, which must outlive it.
-/// Fails with kInvalidInput when a message has no other side, and with kInfeasible when ranks wait
-/// for each other for ever, naming rank and action.
+/// Fails with kInvalidInput when a message has no other side, with kInfeasible when ranks wait for
+/// each other for ever, naming rank and action, and with kUnsupported when their times could not be
+/// added up (clock_check.h).
 [[nodiscard]] Result<StepGraph> build_step_graph(const Schedule& schedule,
                                                  const Cluster& cluster,
                                                  const ScheduleGeometry& geometry,
