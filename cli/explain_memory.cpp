@@ -75,7 +75,7 @@ std::string way_out(const StageMemory& memory, const TrainingSetup& setup) {
                  ? "divide the optimizer over the replicas (--zero 1), or raise tp or pp"
                  : "raise tp or pp, the ZeRO stage, or the number of devices";
     case MemoryTerm::kActivations:
-    case MemoryTerm::kRecomputation:
+    case MemoryTerm::kWorkingSet:
       return "recompute (--recompute full), use flash attention, a smaller micro-batch, sequence "
              "parallelism, tp or cp";
     case MemoryTerm::kLogits:
@@ -113,7 +113,7 @@ void print_stages(const Context& context,
   for (const StageMemory& memory : stages) {
     const Bytes outside = memory[MemoryTerm::kReserve] + memory[MemoryTerm::kContext];
     const Bytes total = memory.seen_as(MemoryView::kDriver);
-    const Bytes activations = memory[MemoryTerm::kActivations] + memory[MemoryTerm::kRecomputation];
+    const Bytes activations = memory[MemoryTerm::kActivations] + memory[MemoryTerm::kWorkingSet];
     table.add(
         {fmt::format("{}", memory.stage),
          fmt::format("{}", layers_on_rank(run.setup.run, run.setup.framework, memory.stage)),

@@ -54,6 +54,12 @@ double held(const TrainingRun& run, std::int32_t rank) {
 
 }  // namespace
 
+double losses_in_flight(const TrainingRun& run) {
+  const auto* const known = std::ranges::find(kHeld, run.schedule, &HeldBy::schedule);
+  const bool all = run.pp > 1 && known != kHeld.end() && known->held == nullptr;
+  return all ? static_cast<double>(run.micro_batches) : 1;
+}
+
 double in_flight(const TrainingRun& run, std::int32_t rank) {
   if (run.pp == 1) {
     return 1;

@@ -25,4 +25,8 @@ namespace stagewright {
 /// a rank has several stages.
 [[nodiscard]] double in_flight(const TrainingRun& run, std::int32_t rank);
 
+/// Micro-batches whose loss the last stage has computed and not yet differentiated at most: one, or
+/// all where every forward comes before the first backward.
+[[nodiscard]] double losses_in_flight(const TrainingRun& run);
+
 }  // namespace stagewright

@@ -157,6 +157,16 @@ double kept_activations(const TrainingRun& run, const FrameworkProfile& framewor
   return all.total();
 }
 
+double activation_gradients(const TrainingRun& run, const FrameworkProfile& framework) {
+  const double widths = run.shape.activation == OpVariant::kSwiGlu ? 3 : 2;
+  double inner = static_cast<double>(run.shape.feed_forward) / run.tp;
+  if (run.experts) {
+    inner = static_cast<double>(run.experts->per_token * run.experts->feed_forward) /
+            (sequence_is_divided(run, framework) ? run.tp : 1);
+  }
+  return checkpoint_bytes(run, framework) + element(run) * widths * inner;
+}
+
 double recomputed_activations(const TrainingRun& run, const FrameworkProfile& framework) {
   const LayerActivations all = layer_activations(run, framework);
   switch (run.recompute.value_or(framework.recompute)) {

@@ -35,6 +35,11 @@ struct LayerActivations {
 /// What the run's recomputation leaves of them per token, averaged over layers.
 [[nodiscard]] double kept_activations(const TrainingRun& run, const FrameworkProfile& framework);
 
+/// Gradients that one layer's backward holds at once, per token: of its output, and of the MLP's
+/// activation, input and output, while everything that the forward kept is still there.
+[[nodiscard]] double activation_gradients(const TrainingRun& run,
+                                          const FrameworkProfile& framework);
+
 /// What is there again, per token, while one layer is recomputed; 0 without recomputation.
 [[nodiscard]] double recomputed_activations(const TrainingRun& run,
                                             const FrameworkProfile& framework);

@@ -47,8 +47,8 @@ const std::array<MemoryConstantInfo, kMemoryConstantCount>& memory_constant_info
        "workspace_megabytes",
        "library workspaces and small buffers inside the allocator, MB",
        100,
-       0,
-       500},
+       60,
+       140},
   }};
   return kInfos;
 }

@@ -99,7 +99,8 @@ StageParameters stage_parameters(const TrainingRun& run,
   StageParameters stage{.dense = layers * layer.dense, .expert = layers * layer.expert};
   const auto hidden = static_cast<double>(shape.hidden);
   const double table = padded_vocabulary(run, framework) * hidden / run.tp;
-  const double positions = shape.learned_positions ? static_cast<double>(run.sequence) * hidden : 0;
+  const auto rows = static_cast<double>(std::max(run.sequence, shape.max_sequence));
+  const double positions = shape.learned_positions ? rows * hidden : 0;
   const bool divided = run.vocabulary_placement == VocabularyPlacement::kAllStages ||
                        run.vocabulary_placement == VocabularyPlacement::kAllStagesOnce ||
                        run.vocabulary_placement == VocabularyPlacement::kInterlaced;

@@ -79,7 +79,11 @@ double logit_bytes(const TrainingSetup& setup) {
 double logits_of(const TrainingSetup& setup, std::int32_t stage) {
   const TrainingRun& run = setup.run;
   const double columns = padded_vocabulary(run, setup.framework) / run.tp;
-  const double all = tokens_of(run) * columns * logit_bytes(setup);
+  // A loss that waits for its backward keeps the softmax in fp32, or less where less is needed.
+  constexpr double kWaiting = 4;
+  const double largest = logit_bytes(setup);
+  const double all = tokens_of(run) * columns *
+                     (largest + (losses_in_flight(run) - 1) * std::min(largest, kWaiting));
   switch (run.vocabulary_placement) {
     case VocabularyPlacement::kEnds:
     case VocabularyPlacement::kRedistributed:
@@ -147,14 +151,16 @@ void add_backward(const TrainingSetup& setup,
   double kept =
       in_flight(run, memory.stage) * layers * tokens * kept_activations(run, setup.framework);
   if (memory.stage == run.pp - 1) {
-    kept += hidden + norm_output_bytes(run, setup.framework) * tokens;  // the final norm
+    const double norm = hidden + norm_output_bytes(run, setup.framework) * tokens;
+    kept += losses_in_flight(run) * norm;
   }
   memory[MemoryTerm::kActivations] = rounded(kept);
-  // The loss is over before the first layer is recomputed.
+  // The loss is over before the first layer goes backward.
   const double logits = logits_of(setup, memory.stage);
-  const double recomputed = tokens * recomputed_activations(run, setup.framework);
-  memory[logits >= recomputed ? MemoryTerm::kLogits : MemoryTerm::kRecomputation] =
-      rounded(std::max(logits, recomputed));
+  const double working = tokens * (recomputed_activations(run, setup.framework) +
+                                   activation_gradients(run, setup.framework));
+  memory[logits >= working ? MemoryTerm::kLogits : MemoryTerm::kWorkingSet] =
+      rounded(std::max(logits, working));
   memory[MemoryTerm::kGathered] = rounded(gathered_of(setup, parameters));
   memory[MemoryTerm::kTransfers] = rounded(run.pp > 1 ? 2 * hidden : 0);
 }
@@ -169,7 +175,7 @@ Bytes sum(const StageMemory& memory, std::initializer_list<MemoryTerm> terms) {
 
 constexpr std::initializer_list<MemoryTerm> kComeAndGo = {MemoryTerm::kStepBuffers,
                                                           MemoryTerm::kActivations,
-                                                          MemoryTerm::kRecomputation,
+                                                          MemoryTerm::kWorkingSet,
                                                           MemoryTerm::kLogits,
                                                           MemoryTerm::kGathered,
                                                           MemoryTerm::kTransfers};
@@ -184,7 +190,7 @@ std::string_view name_of(MemoryTerm term) {
       "optimizer moments",
       "optimizer step buffers",
       "activations",
-      "recomputation",
+      "backward working set",
       "logits and loss",
       "gathered parameters",
       "transfer buffers",

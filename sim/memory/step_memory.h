@@ -17,17 +17,17 @@ enum class MemoryTerm : std::uint8_t {
   kParameters,  ///< what products read
   kGradients,
   kMasterWeights,
-  kMoments,        ///< optimizer state beside the master weights
-  kStepBuffers,    ///< temporaries of the optimizer step
-  kActivations,    ///< kept for backward by the micro-batches in flight
-  kRecomputation,  ///< of the layer that is being recomputed
-  kLogits,         ///< logits, their fp32 copies, softmax and gradient
-  kGathered,       ///< parameters and gradients of layers that ZeRO-3 holds whole
-  kTransfers,      ///< between stages
-  kBuckets,        ///< for gradient reduction and parameter gathering
-  kWorkspace,      ///< of matrix libraries
-  kReserve,        ///< taken from the driver by the allocator, not in use
-  kContext,        ///< driver, kernels, communicators
+  kMoments,      ///< optimizer state beside the master weights
+  kStepBuffers,  ///< temporaries of the optimizer step
+  kActivations,  ///< kept for backward by the micro-batches in flight
+  kWorkingSet,   ///< of one layer's backward: what it recomputes, gradients inside it
+  kLogits,       ///< logits, their fp32 copies, softmax and gradient
+  kGathered,     ///< parameters and gradients of layers that ZeRO-3 holds whole
+  kTransfers,    ///< between stages
+  kBuckets,      ///< for gradient reduction and parameter gathering
+  kWorkspace,    ///< of matrix libraries
+  kReserve,      ///< taken from the driver by the allocator, not in use
+  kContext,      ///< driver, kernels, communicators
 };
 inline constexpr std::size_t kMemoryTermCount = static_cast<std::size_t>(MemoryTerm::kContext) + 1;
 [[nodiscard]] std::string_view name_of(MemoryTerm term);  ///< "activations"
