@@ -114,11 +114,9 @@ class EventReport final : public SimulateReport {
   [[nodiscard]] Result<ScheduleEvents> events_of(const SimulatedStep& step,
                                                  const EventRun& run) const {
     if (step.list) {
-      PipelineCosts costs = step.list->prices.costs.stages;
-      costs.overlap = step.list->prices.costs.overlap;
       auto graph =
           order_events(order_of(step.list->list),
-                       costs,
+                       step.list->prices.costs,
                        {.links = options_.shared_ports ? OrderLinks::kPorts : OrderLinks::kFree});
       if (!graph) {
         return pass_on(std::move(graph));

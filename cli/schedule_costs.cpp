@@ -186,17 +186,16 @@ Result<ListPrices> prices_for(const CostOptions& options, std::int32_t stages, d
     }
     return times;
   };
-  return ListPrices{
-      .costs = {.stages = {.forward = by_stage("F"),
-                           .backward = by_stage("B"),
-                           .backward_input = by_stage("I"),
-                           .backward_weight = by_stage("W"),
-                           .recompute = by_stage("R"),
-                           .transfer = std::vector<Duration>(
-                               scales->size(), from_seconds(options.transfer * *unit))},
-                .overlap = options.overlap},
-      .unit_seconds = *unit,
-      .text = text_of(*costs, options)};
+  return ListPrices{.costs = {.forward = by_stage("F"),
+                              .backward = by_stage("B"),
+                              .backward_input = by_stage("I"),
+                              .backward_weight = by_stage("W"),
+                              .recompute = by_stage("R"),
+                              .transfer = std::vector<Duration>(
+                                  scales->size(), from_seconds(options.transfer * *unit)),
+                              .overlap = options.overlap},
+                    .unit_seconds = *unit,
+                    .text = text_of(*costs, options)};
 }
 
 }  // namespace stagewright

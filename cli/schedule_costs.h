@@ -32,7 +32,7 @@ void add_cost_options(CLI::App& command, CostOptions& options);
 
 /// Costs for a list, with what a duration is worth in the user's unit.
 struct ListPrices {
-  ListCosts costs;
+  PipelineCosts costs;
   double unit_seconds = 1;  ///< of simulated time per unit of the user's
   std::string text;         ///< "F=1, I=1, W=1, B=2, R=1, transfer 0", for people
 

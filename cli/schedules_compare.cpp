@@ -78,7 +78,7 @@ Result<Row> row_of(const ScheduleGenerator& generator,
     return pass_on(std::move(prices));
   }
   const std::int32_t stages_per_rank = order.stages / command.ranks;
-  divide(prices->costs.stages, stages_per_rank);
+  divide(prices->costs, stages_per_rank);
   const OrderCheck check = check_order(list, prices->costs);
   SW_CHECK(!check.fault, "a generated list that is valid");
   const auto& held = check.peaks.to_weight;

@@ -72,7 +72,7 @@ Result<std::map<std::string, std::int64_t>> synthesis_parameters(const Synthesis
   }
   SynthesisRequest request{
       .shape = shape,
-      .costs = std::move(prices->costs.stages),
+      .costs = std::move(prices->costs),
       .memory_cap = *std::move(caps),
       .objective = options.span ? SynthesisObjective::kSpan : SynthesisObjective::kMakespan};
   if (costs.costs.find("R=") == std::string::npos) {

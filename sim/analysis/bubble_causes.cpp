@@ -190,6 +190,74 @@ struct Phases {
   Duration order{};
 };
 
+/// Divides the gaps of one rank.
+class RankPhases {
+ public:
+  /// `nodes`: stage work of the rank.
+  RankPhases(const StepWork& work, const Replay& equal, std::vector<std::size_t> nodes)
+      : equal_(equal), nodes_(std::move(nodes)) {
+    std::ranges::sort(nodes_, {}, [this](std::size_t node) { return begin_of(node); });
+    // The first backward may begin with a recomputation before it waits for its gradient.
+    std::optional<std::int32_t> first_backward;  // action
+    for (const std::size_t node : nodes_) {
+      const WorkKind kind = work.pieces[node].kind;
+      const bool both = kind == WorkKind::kOverlapped;
+      if (both || kind == WorkKind::kBackward || kind == WorkKind::kBackwardInput) {
+        first_backward = first_backward.value_or(work.pieces[node].action);
+        if (work.pieces[node].action == *first_backward) {
+          filled_ = begin_of(node);
+        }
+      }
+      if (both || kind == WorkKind::kForward) {
+        last_forward_ = end_of(node);
+      }
+    }
+    if (!filled_ && !nodes_.empty()) {
+      filled_ = begin_of(nodes_.front());
+    }
+  }
+
+  [[nodiscard]] Phases run() && {
+    for (const std::size_t node : nodes_) {
+      add_gap(begin_of(node));
+      free_ = std::max(free_, end_of(node));
+    }
+    last_forward_ = last_forward_.value_or(free_);
+    add_gap(equal_.makespan);
+    return sums_;
+  }
+
+ private:
+  [[nodiscard]] Duration end_of(std::size_t node) const {
+    return equal_.starts[node] + equal_.durations[node];
+  }
+  [[nodiscard]] Duration begin_of(std::size_t node) const {
+    return end_of(node) - equal_.busy[node];
+  }
+
+  /// The rank was idle from free_ on.
+  void add_gap(Duration until) {
+    if (until <= free_) {
+      return;
+    }
+    const Duration gap = until - free_;
+    if (filled_ && until <= *filled_) {
+      sums_.warm_up += gap;
+    } else if (last_forward_ && free_ >= *last_forward_) {
+      sums_.cool_down += gap;
+    } else {
+      sums_.order += gap;
+    }
+  }
+
+  const Replay& equal_;
+  std::vector<std::size_t> nodes_;
+  std::optional<Duration> filled_;
+  std::optional<Duration> last_forward_;
+  Duration free_{};
+  Phases sums_;
+};
+
 std::vector<Phases> phases_of(const StepWork& work, const Replay& equal) {
   std::vector<std::vector<std::size_t>> of_rank(work.ranks.size());
   for (std::size_t i = 0; i < work.pieces.size(); ++i) {
@@ -199,44 +267,7 @@ std::vector<Phases> phases_of(const StepWork& work, const Replay& equal) {
   }
   std::vector<Phases> phases;
   for (std::vector<std::size_t>& nodes : of_rank) {
-    const auto begin_of = [&equal](std::size_t node) {
-      return equal.starts[node] + equal.durations[node] - equal.busy[node];
-    };
-    std::ranges::sort(nodes, {}, begin_of);
-    // The first backward may begin with a recomputation before it waits for its gradient.
-    std::optional<std::int32_t> first_backward;  // action
-    std::optional<Duration> filled;
-    std::optional<Duration> last_forward;
-    for (const std::size_t node : nodes) {
-      const WorkKind kind = work.pieces[node].kind;
-      const bool both = kind == WorkKind::kOverlapped;
-      if (both || kind == WorkKind::kBackward || kind == WorkKind::kBackwardInput) {
-        first_backward = first_backward.value_or(work.pieces[node].action);
-        if (work.pieces[node].action == *first_backward) {
-          filled = begin_of(node);
-        }
-      }
-      if (both || kind == WorkKind::kForward) {
-        last_forward = equal.starts[node] + equal.durations[node];
-      }
-    }
-    filled = filled.value_or(nodes.empty() ? Duration{} : begin_of(nodes.front()));
-    Phases& sums = phases.emplace_back();
-    Duration free{};
-    const auto add_gap = [&](Duration until) {
-      if (until > free) {
-        Duration& sum = until <= *filled                                ? sums.warm_up
-                        : free >= last_forward.value_or(equal.makespan) ? sums.cool_down
-                                                                        : sums.order;
-        sum += until - free;
-      }
-    };
-    for (const std::size_t node : nodes) {
-      add_gap(begin_of(node));
-      free = std::max(free, equal.starts[node] + equal.durations[node]);
-    }
-    last_forward = last_forward.value_or(free);
-    add_gap(equal.makespan);
+    phases.push_back(RankPhases(work, equal, std::move(nodes)).run());
   }
   return phases;
 }

@@ -45,14 +45,17 @@ Duration cost_of(const PipelineCosts& costs, const Action& action) {
 
 class ListRun {
  public:
-  ListRun(const TokenList& list, const ListCosts& costs, std::optional<QueueModel> model)
+  ListRun(const TokenList& list, const PipelineCosts& costs, std::optional<QueueModel> model)
       : list_(list),
         costs_(costs),
         forward_(table_size()),
         gradient_(table_size()),
         ranks_(list.ranks.size()) {
+    for (std::size_t rank = 0; rank < costs.late.size() && rank < ranks_.size(); ++rank) {
+      ranks_[rank].clock = costs.late[rank];
+    }
     if (model) {
-      const auto& transfer = costs.stages.transfer;
+      const auto& transfer = costs.transfer;
       queues_.emplace(list, *model, transfer.empty() ? Duration{} : transfer.front());
     }
     for (const std::vector<ListItem>& items : list.ranks) {
@@ -152,7 +155,7 @@ class ListRun {
       }
       times.ready[i] = *ready;
       start = std::max(start, *ready);
-      length += cost_of(costs_.stages, item.actions[i]);
+      length += cost_of(costs_, item.actions[i]);
     }
     if (item.actions.size() > 1) {
       length = Duration(std::llround(static_cast<double>(length.count()) * costs_.overlap));
@@ -221,7 +224,7 @@ class ListRun {
       return queues_->received(
           {.kind = receive, .stage = action.stage, .micro_batch = action.micro_batch});
     }
-    const auto& transfer = costs_.stages.transfer;
+    const auto& transfer = costs_.transfer;
     if (transfer.empty()) {
       return end;
     }
@@ -257,7 +260,7 @@ class ListRun {
   }
 
   const TokenList& list_;
-  const ListCosts& costs_;
+  const PipelineCosts& costs_;
   std::vector<std::optional<Duration>> forward_;
   std::vector<std::optional<Duration>> gradient_;  ///< for the input
   std::vector<Rank> ranks_;
@@ -291,7 +294,7 @@ std::vector<double> ListTiming::idle_share() const {
 }
 
 ListTiming time_list(const TokenList& list,
-                     const ListCosts& costs,
+                     const PipelineCosts& costs,
                      std::optional<QueueModel> model) {
   return ListRun(list, costs, model).run();
 }

@@ -12,11 +12,6 @@
 
 namespace stagewright {
 
-struct ListCosts {
-  PipelineCosts stages;
-  double overlap = 1;  ///< of the sum of its parts that an overlapped pair takes
-};
-
 /// When an item of a list ran; for one that does not compute, when its rank passed it.
 struct ItemTimes {
   std::array<Duration, 2> ready{};  ///< what each of its actions needs is there
@@ -47,7 +42,7 @@ struct ListTiming {
 /// that of the first border).
 /// REQUIRES: no fault of coverage; a cost for every stage and kind.
 [[nodiscard]] ListTiming time_list(const TokenList& list,
-                                   const ListCosts& costs,
+                                   const PipelineCosts& costs,
                                    std::optional<QueueModel> model = std::nullopt);
 
 }  // namespace stagewright

@@ -47,7 +47,7 @@ std::optional<Action> receive_for(const Action& action, std::int32_t stages) {
 
 class TraceOfList {
  public:
-  TraceOfList(const TokenList& list, const ListCosts& costs, const ListTiming& timing)
+  TraceOfList(const TokenList& list, const PipelineCosts& costs, const ListTiming& timing)
       : list_(list), costs_(costs), timing_(timing) {}
 
   Trace run() && {
@@ -90,7 +90,7 @@ class TraceOfList {
   /// `event` says where and which place of the list needs it.
   void add_message(TraceEvent event, const Action& action, Duration arrived) {
     const auto receive = receive_for(action, list_.stages);
-    const auto& transfer = costs_.stages.transfer;
+    const auto& transfer = costs_.transfer;
     if (!receive || transfer.empty()) {
       return;
     }
@@ -112,14 +112,14 @@ class TraceOfList {
   }
 
   const TokenList& list_;
-  const ListCosts& costs_;
+  const PipelineCosts& costs_;
   const ListTiming& timing_;
   Trace trace_;
 };
 
 }  // namespace
 
-Trace list_trace(const TokenList& list, const ListCosts& costs, const ListTiming& timing) {
+Trace list_trace(const TokenList& list, const PipelineCosts& costs, const ListTiming& timing) {
   return TraceOfList(list, costs, timing).run();
 }
 

@@ -12,7 +12,7 @@ namespace stagewright {
 /// in the rank's list are those of the token list; names and hashes are left empty.
 /// REQUIRES: `timing` is that of this list under these costs, without a fault.
 [[nodiscard]] Trace list_trace(const TokenList& list,
-                               const ListCosts& costs,
+                               const PipelineCosts& costs,
                                const ListTiming& timing);
 
 }  // namespace stagewright

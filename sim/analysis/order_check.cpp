@@ -42,10 +42,11 @@ PipelineCosts costs_per_stage(const UniformCosts& costs, std::int32_t stages) {
           .backward_input = every(costs.backward_input),
           .backward_weight = every(costs.backward_weight),
           .recompute = every(costs.recompute),
-          .transfer = every(costs.transfer)};
+          .transfer = every(costs.transfer),
+          .overlap = costs.overlap};
 }
 
-OrderCheck check_order(const TokenList& list, const ListCosts& costs) {
+OrderCheck check_order(const TokenList& list, const PipelineCosts& costs) {
   OrderCheck check;
   check.fault = find_coverage_fault(list);
   if (check.fault) {

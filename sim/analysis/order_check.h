@@ -27,6 +27,7 @@ struct UniformCosts {
   Duration backward_weight{};
   Duration recompute{};
   Duration transfer{};
+  double overlap = 1;
 };
 [[nodiscard]] PipelineCosts costs_per_stage(const UniformCosts& costs, std::int32_t stages);
 
@@ -39,6 +40,6 @@ struct OrderCheck {
   /// One per queue model where the list has transfers: a makespan or a fault.
   std::vector<std::pair<QueueModel, ListTiming>> queues;
 };
-[[nodiscard]] OrderCheck check_order(const TokenList& list, const ListCosts& costs);
+[[nodiscard]] OrderCheck check_order(const TokenList& list, const PipelineCosts& costs);
 
 }  // namespace stagewright

@@ -77,8 +77,8 @@ class Compiler {
       compiled_.index[node] = compiled_.graph.add(after, 0, 0);
       return;
     }
-    for (std::size_t e = 0; e < edges_.size(); ++e) {
-      after = add_edge(after, edges_[e]);
+    for (const Edge& edge : edges_) {
+      after = add_edge(after, edge);
     }
     compiled_.index[node] = after;
   }

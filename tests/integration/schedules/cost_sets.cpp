@@ -12,18 +12,16 @@ const std::array<CostSet, 5>& cost_sets() {
   return all;
 }
 
-ListCosts costs_of(const CostSet& set, std::int32_t stages) {
-  ListCosts costs{.stages = costs_per_stage({.forward = from_seconds(1),
-                                             .backward = from_seconds(2),
-                                             .backward_input = from_seconds(set.backward_input),
-                                             .backward_weight = from_seconds(set.backward_weight),
-                                             .transfer = from_seconds(set.transfer)},
-                                            stages),
-                  .overlap = set.overlap};
-  for (auto* kind : {&costs.stages.forward,
-                     &costs.stages.backward,
-                     &costs.stages.backward_input,
-                     &costs.stages.backward_weight}) {
+PipelineCosts costs_of(const CostSet& set, std::int32_t stages) {
+  PipelineCosts costs = costs_per_stage({.forward = from_seconds(1),
+                                         .backward = from_seconds(2),
+                                         .backward_input = from_seconds(set.backward_input),
+                                         .backward_weight = from_seconds(set.backward_weight),
+                                         .transfer = from_seconds(set.transfer),
+                                         .overlap = set.overlap},
+                                        stages);
+  for (auto* kind :
+       {&costs.forward, &costs.backward, &costs.backward_input, &costs.backward_weight}) {
     kind->back() = from_seconds(to_seconds(kind->back()) * set.last_stage);
   }
   return costs;

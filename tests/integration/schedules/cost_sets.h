@@ -19,6 +19,6 @@ struct CostSet {
 [[nodiscard]] const std::array<CostSet, 5>& cost_sets();
 
 /// A second for a unit.
-[[nodiscard]] ListCosts costs_of(const CostSet& set, std::int32_t stages);
+[[nodiscard]] PipelineCosts costs_of(const CostSet& set, std::int32_t stages);
 
 }  // namespace stagewright

@@ -72,12 +72,12 @@ PipelineShape random_shape(const ScheduleGenerator& generator, Dice& dice) {
   return shape;
 }
 
-ListCosts random_costs(std::int32_t stages, Dice& dice) {
-  return {.stages = {.forward = dice.durations(stages, 1, 1000),
-                     .backward = dice.durations(stages, 1, 2000),
-                     .backward_input = dice.durations(stages, 1, 1000),
-                     .backward_weight = dice.durations(stages, 1, 1000),
-                     .transfer = dice.durations(stages, 0, 500)},
+PipelineCosts random_costs(std::int32_t stages, Dice& dice) {
+  return {.forward = dice.durations(stages, 1, 1000),
+          .backward = dice.durations(stages, 1, 2000),
+          .backward_input = dice.durations(stages, 1, 1000),
+          .backward_weight = dice.durations(stages, 1, 1000),
+          .transfer = dice.durations(stages, 0, 500),
           .overlap = 0.8};
 }
 
@@ -152,7 +152,7 @@ PipelineOrder unpaired(PipelineOrder order) {
 }
 
 /// Deadlock-free under all queue models once lowered, whatever the costs.
-void expect_runs_lowered(const PipelineOrder& order, const ListCosts& costs) {
+void expect_runs_lowered(const PipelineOrder& order, const PipelineCosts& costs) {
   const Result<TokenList> lowered = lowered_list(order);
   ASSERT_TRUE(lowered) << lowered.error().to_string();
   EXPECT_EQ(compute_only(*lowered), compute_only(token_list(unpaired(order))));
@@ -184,7 +184,7 @@ TEST(GeneratedLists, AreCompleteKeepTheirPeaksAndNeverWaitForEver) {
                                shape.ranks,
                                shape.virtual_stages,
                                shape.micro_batches));
-      const ListCosts costs = random_costs(order->stages, dice);
+      const PipelineCosts costs = random_costs(order->stages, dice);
       const OrderCheck check = check_order(token_list(*order), costs);
       ASSERT_FALSE(check.fault) << check.fault->to_string();
       expect_peaks_kept(generator, shape, check.peaks);
@@ -233,7 +233,7 @@ TEST(GeneratedLists, OfHanayoKeepTheWavesGoingBeyondOneUnit) {
         {.ranks = p, .virtual_stages = v, .micro_batches = m, .parameters = {}});
     const PipelineCosts costs =
         costs_per_stage({.forward = from_seconds(1), .backward = from_seconds(2)}, order->stages);
-    const OrderCheck check = check_order(token_list(*order), {.stages = costs});
+    const OrderCheck check = check_order(token_list(*order), costs);
     return to_seconds(check.timing.makespan) - 3 * (p - 1 + v * m);
   };
   for (const std::int32_t p : {2, 4, 8}) {

@@ -21,13 +21,13 @@ std::int32_t copies_of(const TokenList& list) {
 
 SynthesisCell cell_of(const std::string& vector, const CostSet& set) {
   const TokenList peer = read_vector(vector);
-  const ListCosts peer_costs = costs_of(set, peer.stages);
+  const PipelineCosts peer_costs = costs_of(set, peer.stages);
   const ActivationPeaks peaks = activation_peaks(peer);
   const auto ranks = static_cast<std::int32_t>(peer.ranks.size());
   SynthesisRequest request{.shape = {.ranks = ranks,
                                      .virtual_stages = peer.stages / ranks,
                                      .micro_batches = peer.micro_batches},
-                           .costs = peer_costs.stages};
+                           .costs = peer_costs};
   request.memory_cap.assign(peaks.to_weight.begin(), peaks.to_weight.end());
   Result<Synthesis> synthesis = synthesize(request);
   SW_CHECK(synthesis.has_value(), "an order at the peer's memory");

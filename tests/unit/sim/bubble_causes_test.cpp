@@ -240,9 +240,7 @@ TEST(BubbleCauses, TraceOfAListGivesTheCausesOfItsOrder) {
     costs.forward.back() = costs.forward.back() * 3 / 2;
     costs.transfer.assign(costs.transfer.size(), kForward / 4);
     const TokenList list = token_list(order);
-    const ListCosts list_costs{.stages = costs};
-    const StepWork traced =
-        stagewright::work_of(list_trace(list, list_costs, time_list(list, list_costs)));
+    const StepWork traced = stagewright::work_of(list_trace(list, costs, time_list(list, costs)));
     const BubbleCauses causes = bubble_causes(traced);
     const BubbleCauses expected = bubble_causes(work_of(order, costs));
     EXPECT_EQ(causes.step_time, expected.step_time) << generator.name;

@@ -188,11 +188,11 @@ TEST(Compare, JsonHoldsTimesInSecondsAndErrorsAsFractions) {
 // works 8 * 30, and 2 (P - 1) c = 60 more.
 TEST(Compare, ShowsWhyRanksWereIdleInBoth) {
   const TokenList list = token_list(test::gpipe(4, 8));
-  ListCosts costs{.stages = {.forward = std::vector<Duration>(4, Duration(10)),
-                             .backward = std::vector<Duration>(4, Duration(20)),
-                             .transfer = std::vector<Duration>(4)}};
+  PipelineCosts costs{.forward = std::vector<Duration>(4, Duration(10)),
+                      .backward = std::vector<Duration>(4, Duration(20)),
+                      .transfer = std::vector<Duration>(4)};
   const Trace predicted = list_trace(list, costs, time_list(list, costs));
-  costs.stages.transfer.assign(4, Duration(10));
+  costs.transfer.assign(4, Duration(10));
   Trace measured = list_trace(list, costs, time_list(list, costs));
   measured.measured = true;
   const Comparison comparison = compared(predicted, measured);

@@ -41,14 +41,14 @@ std::vector<std::string> lines(const Trace& trace) {
   return lines;
 }
 
-ListCosts unit_costs(Duration transfer, double overlap = 1) {
-  return {.stages = costs_per_stage({.forward = 1s, .backward = 2s, .transfer = transfer}, 2),
-          .overlap = overlap};
+PipelineCosts unit_costs(Duration transfer, double overlap = 1) {
+  return costs_per_stage({.forward = 1s, .backward = 2s, .transfer = transfer, .overlap = overlap},
+                         2);
 }
 
 TEST(ListTrace, HoldsActionsAndTheMessagesThatTheyWaitFor) {
   const TokenList list = two_ranks({{"0F0", "LOAD", "0B0"}, {"1F0", "1B0"}}, 1);
-  const ListCosts costs = unit_costs(3s);
+  const PipelineCosts costs = unit_costs(3s);
   const Trace trace = list_trace(list, costs, time_list(list, costs));
   EXPECT_EQ(lines(trace),
             (std::vector<std::string>{"0: 0F0 0 0-1",
@@ -64,14 +64,14 @@ TEST(ListTrace, HoldsActionsAndTheMessagesThatTheyWaitFor) {
 
 TEST(ListTrace, HasNoMessagesWithoutTransferTime) {
   const TokenList list = two_ranks({{"0F0", "0B0"}, {"1F0", "1B0"}}, 1);
-  const ListCosts costs = unit_costs(0s);
+  const PipelineCosts costs = unit_costs(0s);
   EXPECT_EQ(list_trace(list, costs, time_list(list, costs)).events.size(), 4U);
 }
 
 TEST(ListTrace, ShowsBothActionsOfAPairOverTheSameTime) {
   const TokenList list =
       two_ranks({{"0F0", "0F1", "0B0", "0B1"}, {"1F0", "(1F1;1B0)OVERLAP_F_B", "1B1"}}, 2);
-  const ListCosts costs = unit_costs(0s, 2.0 / 3);
+  const PipelineCosts costs = unit_costs(0s, 2.0 / 3);
   const auto all = lines(list_trace(list, costs, time_list(list, costs)));
   EXPECT_EQ(
       std::vector<std::string>(all.begin() + 4, all.end()),
@@ -81,7 +81,7 @@ TEST(ListTrace, ShowsBothActionsOfAPairOverTheSameTime) {
 TEST(ListTrace, FollowsAQueueModel) {
   const TokenList list = two_ranks(
       {{"0F0", "0SEND_F0", "0RECV_B0", "0B0"}, {"1RECV_F0", "1F0", "1B0", "1SEND_B0"}}, 1);
-  const ListCosts costs = unit_costs(3s);
+  const PipelineCosts costs = unit_costs(3s);
   const Trace trace = list_trace(list, costs, time_list(list, costs, QueueModel::kRank));
   EXPECT_EQ(lines(trace).at(1), "0: 0RECV_B0 7 7-10");
   EXPECT_EQ(trace.events[1].action_index, 3);

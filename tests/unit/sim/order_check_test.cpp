@@ -30,13 +30,13 @@ TokenList list_of(const std::vector<std::string>& ranks, std::int32_t micro_batc
   return list;
 }
 
-const ListCosts kCosts{.stages = costs_per_stage({.forward = Duration(10),
-                                                  .backward = Duration(20),
-                                                  .backward_input = Duration(10),
-                                                  .backward_weight = Duration(10),
-                                                  .recompute = Duration(10),
-                                                  .transfer = Duration(1)},
-                                                 2)};
+const PipelineCosts kCosts = costs_per_stage({.forward = Duration(10),
+                                              .backward = Duration(20),
+                                              .backward_input = Duration(10),
+                                              .backward_weight = Duration(10),
+                                              .recompute = Duration(10),
+                                              .transfer = Duration(1)},
+                                             2);
 
 std::string fault_of(const std::vector<std::string>& ranks, std::int32_t micro_batches = 1) {
   const OrderCheck check = check_order(list_of(ranks, micro_batches), kCosts);

@@ -105,7 +105,7 @@ std::optional<Duration> best_named(const SynthesisRequest& request) {
     if (!order || order->placement.size() > 1) {
       continue;
     }
-    const OrderCheck check = check_order(token_list(*order), {.stages = request.costs});
+    const OrderCheck check = check_order(token_list(*order), request.costs);
     bool fits = !check.fault;
     for (std::size_t rank = 0; fits && rank < request.memory_cap.size(); ++rank) {
       fits = check.peaks.to_weight[rank] <= request.memory_cap[rank];
@@ -130,7 +130,7 @@ TEST(Synthesis, OfRandomRequestsIsValidWithinItsCapsAndNoWorseThanAnyNamedSchedu
                              request.shape.micro_batches));
     const Result<Synthesis> synthesis = synthesize(request);
     ASSERT_TRUE(synthesis) << synthesis.error().to_string();
-    const OrderCheck check = check_order(token_list(synthesis->order), {.stages = request.costs});
+    const OrderCheck check = check_order(token_list(synthesis->order), request.costs);
     ASSERT_FALSE(check.fault) << check.fault->to_string();
     for (std::size_t rank = 0; rank < request.memory_cap.size(); ++rank) {
       EXPECT_LE(check.peaks.to_weight[rank], request.memory_cap[rank]);
@@ -240,7 +240,7 @@ TEST(OrderClock, GivesTheTimesOfTheGeneralCheck) {
     for (const synthesis::StartOrder& preset : synthesis::preset_orders(table)) {
       ASSERT_TRUE(clock.run(preset.lists)) << preset.name;
       const OrderCheck check =
-          check_order(token_list(to_order(table, preset.lists)), {.stages = request.costs});
+          check_order(token_list(to_order(table, preset.lists)), request.costs);
       EXPECT_EQ(Duration(clock.score().time), objective_of(check, request.objective))
           << preset.name;
     }
