@@ -12,6 +12,7 @@
 #   bench     Google Benchmark
 #   peers     other simulators that benchmarks compare with
 #   lint      clang-format and clang-tidy 14
+#   fuzz      Clang 14 with libFuzzer and the sanitizers
 set -euo pipefail
 
 packages_of() {
@@ -26,8 +27,9 @@ packages_of() {
     bench) echo "libbenchmark-dev" ;;
     peers) echo "libsimgrid-dev" ;;
     lint) echo "clang-format-14 clang-tidy-14" ;;
+    fuzz) echo "clang-14" ;;
     -h | --help) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0" >&2; return 2 ;;
-    *) echo "install_deps.sh: no group '$1'; known: build test mpi gui cluster bench peers lint" >&2; return 2 ;;
+    *) echo "install_deps.sh: no group '$1'; known: build test mpi gui cluster bench peers lint fuzz" >&2; return 2 ;;
   esac
 }
 
