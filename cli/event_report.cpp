@@ -130,7 +130,9 @@ class EventReport final : public SimulateReport {
                   "a plan's cluster says which ports there are; leave the option out",
                   "--shared-ports");
     }
-    ScheduleEventOptions options{.representatives = run.jitter == 0};
+    ScheduleEventOptions options{.representatives = run.jitter > 0
+                                                        ? Representatives::kWithinReplica
+                                                        : Representatives::kAll};
     for (const Straggler& straggler : run.steady.stragglers) {
       options.apart.push_back(straggler.rank);
     }

@@ -26,6 +26,9 @@ struct EventTensor {
 
 /// What the walk over one rank's list carries along.
 struct EventWalk {
+  /// At the begin of the program's list; the program must outlive this.
+  explicit EventWalk(const RankProgram& of);
+
   RankId rank;
   std::size_t rank_class = 0;
   const RankProgram* program = nullptr;

@@ -77,16 +77,30 @@ class ScheduleGraph {
       alone = ++on_device[binding.device.index()] == 1 && alone;
     }
     result_.graph.ranks_on_device = std::move(on_device);
-    if (options_.representatives && alone) {
-      traffic_.emplace(
-          schedule_, cluster_, geometry_, options_.apart, links_, result_.graph.network);
+    if (options_.representatives != Representatives::kNone && alone) {
+      traffic_.emplace(schedule_, cluster_, geometry_, labels(), links_, result_.graph.network);
       classes_ = traffic_->ranks();
     } else {
       classes_ = unlike_ranks(schedule_);
     }
+    for (std::size_t rank = 0; rank < schedule_.ranks.size(); ++rank) {
+      rank_on_device_[schedule_.ranks[rank].device.value()] = RankId(rank);
+    }
     for (const std::size_t rank_class : classes_.class_of_rank) {
       result_.stands_for.push_back(classes_.lowest[rank_class]);
     }
+  }
+
+  /// What keeps ranks apart beside their work and traffic.
+  [[nodiscard]] std::vector<std::int64_t> labels() const {
+    std::vector<std::int64_t> labels(schedule_.ranks.size(), 0);
+    if (options_.representatives == Representatives::kWithinReplica) {
+      std::ranges::transform(schedule_.ranks, labels.begin(), &RankBinding::replica);
+    }
+    for (std::size_t i = 0; i < options_.apart.size(); ++i) {
+      labels[options_.apart[i].index()] = -1 - static_cast<std::int64_t>(i);
+    }
+    return labels;
   }
 
   void prepare() {
@@ -115,24 +129,6 @@ class ScheduleGraph {
     return geometry_.distinct[static_cast<std::size_t>(geometry_.of_group[group.index()])];
   }
 
-  [[nodiscard]] EventWalk begin(RankId rank) {
-    EventWalk walk;
-    walk.rank = rank;
-    walk.rank_class = classes_.class_of_rank[rank.index()];
-    walk.program = &schedule_.programs[schedule_.ranks[rank.index()].program.index()];
-    walk.steps = steps_[walk.rank_class].get();
-    for (const Action& action : walk.program->actions) {
-      walk.micro_batches = std::max(walk.micro_batches, action.micro_batch.index() + 1);
-    }
-    std::size_t states = 0;
-    for (const TensorSpec& tensor : walk.program->tensors) {
-      walk.first_state.push_back(states);
-      states += tensor.scope == TensorScope::kPersistent ? 1 : walk.micro_batches;
-    }
-    walk.states.resize(states);
-    return walk;
-  }
-
   void walk(RankId rank) {
     if (result_.stands_for[rank.index()] != rank) {
       const auto actions = static_cast<std::size_t>(result_.action_begin[rank.index() + 1] -
@@ -142,7 +138,10 @@ class ScheduleGraph {
                                 static_cast<std::int32_t>(result_.action_nodes.size()));
       return;
     }
-    EventWalk walk = begin(rank);
+    EventWalk walk(schedule_.programs[schedule_.ranks[rank.index()].program.index()]);
+    walk.rank = rank;
+    walk.rank_class = classes_.class_of_rank[rank.index()];
+    walk.steps = steps_[walk.rank_class].get();
     for (std::size_t i = 0; i < walk.program->actions.size(); ++i) {
       const Action& action = walk.program->actions[i];
       walk.action = result_.action_begin[rank.index()] + static_cast<std::int32_t>(i);
@@ -409,6 +408,14 @@ class ScheduleGraph {
     folded.first_use = static_cast<std::int32_t>(network.uses.size());
     folded.uses = static_cast<std::int32_t>(uses.size());
     network.uses.insert(network.uses.end(), uses.begin(), uses.end());
+    for (std::int32_t i = 0; i < folded.ends; ++i) {
+      std::int32_t& device = network.ends[static_cast<std::size_t>(folded.first_end + i)];
+      const RankId rank = rank_on_device_.at(device);
+      device = schedule_.ranks[result_.stands_for[rank.index()].index()].device.value();
+    }
+    const auto first = network.ends.begin() + folded.first_end;
+    std::sort(first, first + folded.ends);
+    folded.ends = static_cast<std::int32_t>(std::unique(first, first + folded.ends) - first);
   }
 
   [[nodiscard]] std::unique_ptr<EventSteps> steps_for(const RankBinding& binding,
@@ -448,6 +455,7 @@ class ScheduleGraph {
   TimingGraphBuilder builder_;
   ScheduleEvents result_;
   Pairs pairs_;
+  std::map<std::int32_t, RankId> rank_on_device_;
   std::optional<TrafficClasses> traffic_;        ///< where ranks stand for others
   std::vector<std::vector<NodeIndex>> message_;  ///< by class and receive; below zero: none yet
   ClusterLinks links_;

@@ -14,11 +14,17 @@
 
 namespace stagewright {
 
+/// Which ranks are simulated once for all that are alike, traffic included
+/// (sim/network/traffic_classes.h).
+enum class Representatives : std::uint8_t {
+  kNone,           ///< every rank by itself
+  kWithinReplica,  ///< for jitter: ranks that work on one micro-batch together scatter as one
+  kAll,
+};
+
 struct ScheduleEventOptions {
   bool buffered_sends = false;  ///< as SimulationOptions::buffered_sends
-  /// Ranks that meet the same traffic are simulated once (sim/network/traffic_classes.h).  Not for
-  /// jitter, under which no two ranks are alike.
-  bool representatives = false;
+  Representatives representatives = Representatives::kNone;
   std::vector<RankId> apart{};  ///< ranks that are like no other: stragglers
 };
 

@@ -44,7 +44,8 @@ double ClusterLinks::ports_of_node(std::size_t node) const {
   const LinkSpec& spec = cluster_.inter_link(NodeId(node));
   const auto devices = static_cast<std::int32_t>(cluster_.nodes[node].devices.size());
   const std::int32_t shared = std::max(spec.devices_per_port, 1);
-  return reachable(spec) * ((devices + shared - 1) / shared);
+  const std::int32_t ports = (devices + shared - 1) / shared;
+  return reachable(spec) * ports;
 }
 
 double ClusterLinks::trunk_capacity(std::size_t tier, std::int32_t place) const {
@@ -162,14 +163,14 @@ RouteIndex ClusterLinks::add(const Load& load,
 RouteIndex ClusterLinks::message(
     DeviceId from, DeviceId to, Bytes size, Duration alone, Duration latency) {
   const auto bytes = static_cast<double>(size.count());
-  const NodeId here = node_of_[from.index()];
-  const NodeId there = node_of_[to.index()];
+  const NodeId sender = node_of_[from.index()];
+  const NodeId receiver = node_of_[to.index()];
   Load load;
-  if (here != there) {
+  if (sender != receiver) {
     load[nic(from, Direction::kOut)] += bytes;
     load[nic(to, Direction::kIn)] += bytes;
-    add_trunks(here, there, Direction::kOut, bytes, load);
-    add_trunks(there, here, Direction::kIn, bytes, load);
+    add_trunks(sender, receiver, Direction::kOut, bytes, load);
+    add_trunks(receiver, sender, Direction::kIn, bytes, load);
   } else if (from != to) {
     load[inside(from, Direction::kOut)] += bytes;
     load[inside(to, Direction::kIn)] += bytes;
@@ -177,80 +178,73 @@ RouteIndex ClusterLinks::message(
   return add(load, alone, latency, std::array{from, to});
 }
 
-namespace {
-
-std::map<NodeId, std::vector<DeviceId>> by_node(const std::vector<NodeId>& node_of,
-                                                std::span<const DeviceId> members) {
-  std::map<NodeId, std::vector<DeviceId>> nodes;
-  for (const DeviceId device : members) {
-    nodes[node_of[device.index()]].push_back(device);
+/// Both directions of a device's port and NIC.
+void ClusterLinks::load_device(DeviceId device, double within, double leaving, Load& load) {
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    if (leaving > 0) {
+      load[nic(device, direction)] += leaving;
+    }
+    if (within > 0) {
+      load[inside(device, direction)] += within;
+    }
   }
-  return nodes;
 }
 
-}  // namespace
+/// Both directions of a switch's trunk.
+void ClusterLinks::load_trunk(std::size_t tier, std::int32_t place, double bytes, Load& load) {
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    load[link(Level::kTrunk, static_cast<std::int32_t>(tier), place, 0, direction)] += bytes;
+  }
+}
+
+/// Members by switch.
+std::map<std::int32_t, std::int32_t> ClusterLinks::under_switches(
+    std::size_t tier, std::span<const DeviceId> members) const {
+  std::map<std::int32_t, std::int32_t> under;
+  for (const DeviceId device : members) {
+    ++under[switch_of(node_of_[device.index()], tier)];
+  }
+  return under;
+}
+
+std::map<NodeId, std::int32_t> ClusterLinks::on_nodes(std::span<const DeviceId> members) const {
+  std::map<NodeId, std::int32_t> on;
+  for (const DeviceId device : members) {
+    ++on[node_of_[device.index()]];
+  }
+  return on;
+}
 
 void ClusterLinks::load_ring(double bytes, std::span<const DeviceId> members, Load& load) {
-  const auto nodes = by_node(node_of_, members);
-  for (const auto& [node, devices] : nodes) {
-    const auto lanes = static_cast<double>(devices.size());
+  const auto nodes = on_nodes(members);
+  for (const DeviceId device : members) {
+    const std::int32_t lanes = nodes.at(node_of_[device.index()]);
     const double leaving = nodes.size() > 1 ? bytes / lanes : 0;
-    for (const DeviceId device : devices) {
-      for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-        if (leaving > 0) {
-          load[nic(device, direction)] += leaving;
-        }
-        if (devices.size() > 1) {
-          load[inside(device, direction)] += bytes - leaving;
-        }
-      }
-    }
+    load_device(device, lanes > 1 ? bytes - leaving : 0, leaving, load);
   }
   for (std::size_t tier = 0; tier < cluster_.tiers.size(); ++tier) {
-    std::set<std::int32_t> switches;
-    for (const auto& [node, devices] : nodes) {
-      switches.insert(switch_of(node, tier));
-    }
-    if (switches.size() == 1) {
+    const auto under = under_switches(tier, members);
+    if (under.size() == 1) {
       return;
     }
-    for (const std::int32_t place : switches) {
-      for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-        load[link(Level::kTrunk, static_cast<std::int32_t>(tier), place, 0, direction)] += bytes;
-      }
+    for (const auto& [place, count] : under) {
+      load_trunk(tier, place, bytes, load);
     }
   }
 }
 
 /// `part`: what one member has for another.
 void ClusterLinks::load_all_to_all(double part, std::span<const DeviceId> members, Load& load) {
-  const auto nodes = by_node(node_of_, members);
-  for (const auto& [node, devices] : nodes) {
-    const auto here = static_cast<double>(devices.size());
-    const auto elsewhere = static_cast<double>(members.size()) - here;
-    for (const DeviceId device : devices) {
-      for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-        if (here > 1) {
-          load[inside(device, direction)] += part * (here - 1);
-        }
-        if (elsewhere > 0) {
-          load[nic(device, direction)] += part * elsewhere;
-        }
-      }
-    }
+  const auto nodes = on_nodes(members);
+  const auto all = static_cast<std::int32_t>(members.size());
+  for (const DeviceId device : members) {
+    const std::int32_t here = nodes.at(node_of_[device.index()]);
+    load_device(device, part * (here - 1), part * (all - here), load);
   }
   for (std::size_t tier = 0; tier < cluster_.tiers.size(); ++tier) {
-    std::map<std::int32_t, double> under;  // members by switch
-    for (const auto& [node, devices] : nodes) {
-      under[switch_of(node, tier)] += static_cast<double>(devices.size());
-    }
-    for (const auto& [place, count] : under) {
-      const double leaving = part * count * (static_cast<double>(members.size()) - count);
-      for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-        if (leaving > 0) {
-          load[link(Level::kTrunk, static_cast<std::int32_t>(tier), place, 0, direction)] +=
-              leaving;
-        }
+    for (const auto& [place, count] : under_switches(tier, members)) {
+      if (count < all) {
+        load_trunk(tier, place, part * count * (all - count), load);
       }
     }
   }

@@ -61,6 +61,11 @@ class ClusterLinks {
                                Duration alone,
                                Duration latency,
                                std::span<const DeviceId> ends);
+  void load_device(DeviceId device, double within, double leaving, Load& load);
+  void load_trunk(std::size_t tier, std::int32_t place, double bytes, Load& load);
+  [[nodiscard]] std::map<std::int32_t, std::int32_t> under_switches(
+      std::size_t tier, std::span<const DeviceId> members) const;
+  [[nodiscard]] std::map<NodeId, std::int32_t> on_nodes(std::span<const DeviceId> members) const;
   void load_ring(double bytes, std::span<const DeviceId> members, Load& load);
   void load_all_to_all(double part, std::span<const DeviceId> members, Load& load);
 

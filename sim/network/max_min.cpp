@@ -16,7 +16,7 @@ constexpr double kTie = 1 + 1e-12;
 MaxMinSolver::MaxMinSolver(const LinkNetwork& network)
     : network_(network), state_(network.links.size()) {}
 
-void MaxMinSolver::enter(std::span<const RouteIndex> flows) {
+void MaxMinSolver::enter(Flows flows) {
   in_use_.clear();
   growing_.clear();
   for (std::size_t f = 0; f < flows.size(); ++f) {
@@ -32,6 +32,10 @@ void MaxMinSolver::enter(std::span<const RouteIndex> flows) {
       ++link.flows;
     }
   }
+}
+
+double MaxMinSolver::rate_of(RouteIndex route) const {
+  return network_.routes[static_cast<std::size_t>(route)].rate.count();
 }
 
 /// Rate at which the next link is full.
@@ -66,38 +70,43 @@ void MaxMinSolver::find_full(double level) {
   }
 }
 
-void MaxMinSolver::solve(std::span<const RouteIndex> flows, std::span<Share> shares) {
+/// Those that reach their own rate at this level leave their links to the others.
+bool MaxMinSolver::stop_at_own_rates(double level, Flows flows, Shares shares) {
+  return std::erase_if(growing_, [&](std::size_t f) {
+           const double rate = rate_of(flows[f]);
+           if (rate > level * kTie) {
+             return false;
+           }
+           shares[f] = {.speed = 1, .limit = {}};
+           stop(flows[f], rate);
+           return true;
+         }) > 0;
+}
+
+void MaxMinSolver::stop_on_full_links(double level, Flows flows, Shares shares) {
+  find_full(level);
+  std::erase_if(growing_, [&](std::size_t f) {
+    const auto uses = network_.uses_of(flows[f]);
+    const auto held = std::ranges::find_if(uses, [this](const LinkUse& use) {
+      return std::ranges::find(full_, use.link) != full_.end();
+    });
+    if (held == uses.end()) {
+      return false;
+    }
+    shares[f] = {.speed = level / rate_of(flows[f]), .limit = held->link};
+    stop(flows[f], level);
+    return true;
+  });
+}
+
+void MaxMinSolver::solve(Flows flows, Shares shares) {
   SW_CHECK(flows.size() == shares.size(), "one share per flow");
   enter(flows);
-  const auto rate_of = [&](std::size_t f) {
-    return network_.routes[static_cast<std::size_t>(flows[f])].rate.count();
-  };
   while (!growing_.empty()) {
     const double level = lowest_level();
-    // Those that reach their own rate first leave their links to the others.
-    const auto own = [&](std::size_t f) {
-      if (rate_of(f) > level * kTie) {
-        return false;
-      }
-      shares[f] = {.speed = 1, .limit = {}};
-      stop(flows[f], rate_of(f));
-      return true;
-    };
-    if (std::erase_if(growing_, own) > 0) {
-      continue;
+    if (!stop_at_own_rates(level, flows, shares)) {
+      stop_on_full_links(level, flows, shares);
     }
-    find_full(level);
-    const auto held = [&](std::size_t f) {
-      for (const LinkUse& use : network_.uses_of(flows[f])) {
-        if (std::ranges::find(full_, use.link) != full_.end()) {
-          shares[f] = {.speed = level / rate_of(f), .limit = use.link};
-          stop(flows[f], level);
-          return true;
-        }
-      }
-      return false;
-    };
-    std::erase_if(growing_, held);
   }
 }
 

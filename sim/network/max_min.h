@@ -22,9 +22,11 @@ class MaxMinSolver {
     std::optional<LinkIndex> limit;  ///< the full link that holds it back; absent at full speed
     friend bool operator==(const Share&, const Share&) = default;
   };
+  using Flows = std::span<const RouteIndex>;
+  using Shares = std::span<Share>;
   /// Shares of flows (given by their routes) that are all there are on their links.
   /// REQUIRES: one share per flow.
-  void solve(std::span<const RouteIndex> flows, std::span<Share> shares);
+  void solve(Flows flows, Shares shares);
 
  private:
   struct LinkState {
@@ -32,10 +34,13 @@ class MaxMinSolver {
     double weight = 0;  ///< of flows that still grow
     std::int32_t flows = 0;
   };
-  void enter(std::span<const RouteIndex> flows);
+  void enter(Flows flows);
+  [[nodiscard]] double rate_of(RouteIndex route) const;
   [[nodiscard]] double lowest_level() const;
   void stop(RouteIndex route, double rate);
   void find_full(double level);
+  [[nodiscard]] bool stop_at_own_rates(double level, Flows flows, Shares shares);
+  void stop_on_full_links(double level, Flows flows, Shares shares);
 
   const LinkNetwork& network_;
   std::vector<LinkState> state_;      ///< by link; all idle between calls

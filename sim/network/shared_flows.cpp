@@ -163,6 +163,22 @@ void SharedFlows::advance(Flow& flow, Duration now) {
   flow.since = now;
 }
 
+/// Adds the flow and its links to the component, if they are not in it yet.
+void SharedFlows::collect_flow(std::int32_t slot) {
+  if (flow_seen_[static_cast<std::size_t>(slot)] != 0) {
+    return;
+  }
+  flow_seen_[static_cast<std::size_t>(slot)] = 1;
+  component_.push_back(slot);
+  for (const LinkUse& use : network_.uses_of(flows_[static_cast<std::size_t>(slot)].route)) {
+    std::uint8_t& seen = link_seen_[static_cast<std::size_t>(use.link)];
+    if (seen == 0) {
+      seen = 1;
+      component_links_.push_back(use.link);
+    }
+  }
+}
+
 /// The flows that `seed` connects.
 void SharedFlows::collect(LinkIndex seed, Duration now) {
   component_links_.assign(1, seed);
@@ -172,17 +188,7 @@ void SharedFlows::collect(LinkIndex seed, Duration now) {
     const LinkIndex link = component_links_[i];
     drop_finished(link, now);
     for (const std::int32_t slot : on_[static_cast<std::size_t>(link)]) {
-      if (flow_seen_[static_cast<std::size_t>(slot)] != 0) {
-        continue;
-      }
-      flow_seen_[static_cast<std::size_t>(slot)] = 1;
-      component_.push_back(slot);
-      for (const LinkUse& use : network_.uses_of(flows_[static_cast<std::size_t>(slot)].route)) {
-        if (link_seen_[static_cast<std::size_t>(use.link)] == 0) {
-          link_seen_[static_cast<std::size_t>(use.link)] = 1;
-          component_links_.push_back(use.link);
-        }
-      }
+      collect_flow(slot);
     }
   }
   for (const LinkIndex link : component_links_) {
@@ -231,9 +237,9 @@ void SharedFlows::share_out(Duration now) {
 }
 
 void SharedFlows::settle(Duration now) {
-  for (std::size_t i = 0; i < changed_.size(); ++i) {
-    if (is_changed_[static_cast<std::size_t>(changed_[i])] != 0) {
-      collect(changed_[i], now);
+  for (const LinkIndex link : changed_) {
+    if (is_changed_[static_cast<std::size_t>(link)] != 0) {
+      collect(link, now);
       if (!component_.empty()) {
         share_out(now);
       }

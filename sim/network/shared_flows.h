@@ -25,7 +25,7 @@ class SharedFlows {
   SharedFlows(const LinkNetwork& network, EventQueue& queue, std::size_t nodes, Leaving leaving);
 
   /// Begins a flow that takes `alone` by itself, latency included.  The queue gets an event for it.
-  void begin(NodeIndex flow, RouteIndex route, Duration now, Duration alone);
+  void begin(NodeIndex node, RouteIndex route, Duration now, Duration alone);
 
   enum class Outcome : std::uint8_t {
     kOutdated,  ///< the flow has another time by now
@@ -34,7 +34,7 @@ class SharedFlows {
     kLeftAndArrived,  ///< both at once
   };
   /// What an event of this flow means.
-  Outcome due(NodeIndex flow, Duration now);
+  Outcome due(NodeIndex node, Duration now);
 
   /// Gives new rates around what came and went; after the last event of a moment.
   void settle(Duration now);
@@ -70,6 +70,7 @@ class SharedFlows {
   void mark(LinkIndex link);
   void mark_all(RouteIndex route);
   void collect(LinkIndex seed, Duration now);
+  void collect_flow(std::int32_t slot);
   void share_out(Duration now);
   void advance(Flow& flow, Duration now);
 

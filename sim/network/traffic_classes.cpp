@@ -42,18 +42,17 @@ void append_sorted(std::vector<std::pair<std::int64_t, std::int64_t>> pairs, Sig
 TrafficClasses::TrafficClasses(const Schedule& schedule,
                                const Cluster& cluster,
                                const ScheduleGeometry& geometry,
-                               std::span<const RankId> apart,
+                               std::span<const std::int64_t> labels,
                                ClusterLinks& links,
                                const LinkNetwork& network)
     : ranks_(like_ranks(schedule, cluster, geometry)) {
   add_flows(schedule, links, network);
   kind_of_group_.resize(schedule.groups.size());
   number_flows(schedule);
-  for (const std::size_t rank_class : ranks_.class_of_rank) {
-    labels_.ranks.push_back(static_cast<std::int64_t>(rank_class));
-  }
-  for (std::size_t i = 0; i < apart.size(); ++i) {
-    labels_.ranks[apart[i].index()] = -1 - static_cast<std::int64_t>(i);
+  Numbering rank_numbers;
+  for (std::size_t rank = 0; rank < labels.size(); ++rank) {
+    labels_.ranks.push_back(static_cast<std::int64_t>(rank_numbers.of(
+        {static_cast<std::int64_t>(ranks_.class_of_rank[rank]), labels[rank]})));
   }
   for (const std::size_t kind : kind_of_group_) {
     labels_.groups.push_back(static_cast<std::int64_t>(kind));

@@ -25,13 +25,13 @@ namespace stagewright {
 /// if it counts on a link as often as there are flows of its class.
 class TrafficClasses {
  public:
-  /// `apart`: ranks that are like no other for reasons of their own.  Routes are added to
+  /// `labels`, by rank: unlike numbers are never in one class.  Routes are added to
   /// `network`, that of `links`, to find out who meets whom. REQUIRES: `geometry` belongs to this
   /// schedule and cluster; every rank has a device to itself.
   TrafficClasses(const Schedule& schedule,
                  const Cluster& cluster,
                  const ScheduleGeometry& geometry,
-                 std::span<const RankId> apart,
+                 std::span<const std::int64_t> labels,
                  ClusterLinks& links,
                  const LinkNetwork& network);
 

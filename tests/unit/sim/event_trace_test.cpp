@@ -64,7 +64,7 @@ TEST(EventTrace, RanksThatAreAlikeHaveTheEventsOfTheOneThatWasSimulated) {
   options.replicas = 2;
   const Schedule schedule = toy_schedule({"0F0 0B0 REDUCE0 STEP"}, options);
   const auto cost = make_analytical_cost();
-  const auto events = schedule_events(schedule, one_node(2), *cost, {.representatives = true});
+  const auto events = schedule_events(schedule, one_node(2), *cost, {.representatives = Representatives::kAll});
   ASSERT_TRUE(events) << events.error().to_string();
   EventEngine engine(events->graph);
   const EventTimes& times = engine.run(events->graph.alone);

@@ -320,19 +320,24 @@ TEST(ScheduleEvents, RepresentativesTakeTheTimesOfAllRanks) {
       const auto schedule = lower(model, cluster, plan_of(model, degrees, 4));
       ASSERT_TRUE(schedule) << schedule.error().to_string();
       const auto all = schedule_events(*schedule, cluster, *cost);
-      const auto few = schedule_events(*schedule, cluster, *cost, {.representatives = true});
+      const auto few =
+          schedule_events(*schedule, cluster, *cost, {.representatives = Representatives::kAll});
       ASSERT_TRUE(all && few);
       EXPECT_TRUE(may_contend(all->graph));
-      EventEngine all_engine(all->graph);
-      EventEngine few_engine(few->graph);
-      const auto expected = last_ends(*schedule, *all, all_engine.run(all->graph.alone));
-      const auto found = last_ends(*schedule, *few, few_engine.run(few->graph.alone));
       folded += few->graph.nodes() < all->graph.nodes() / 2 ? 1 : 0;
-      for (std::size_t rank = 0; rank < expected.size(); ++rank) {
-        EXPECT_NEAR(to_seconds(found[rank]), to_seconds(expected[rank]), 1e-9) << "rank " << rank;
+      for (const double slowdown : {1.0, 1.3}) {
+        EventEngine all_engine(all->graph, {.compute_slowdown = slowdown});
+        EventEngine few_engine(few->graph, {.compute_slowdown = slowdown});
+        const auto expected = last_ends(*schedule, *all, all_engine.run(all->graph.alone));
+        const auto found = last_ends(*schedule, *few, few_engine.run(few->graph.alone));
+        for (std::size_t rank = 0; rank < expected.size(); ++rank) {
+          EXPECT_NEAR(to_seconds(found[rank]), to_seconds(expected[rank]), 1e-9)
+              << "rank " << rank << ", slow-down " << slowdown;
+        }
       }
     }
   }
+  EXPECT_GE(folded, 3);
 }
 
 // Four replicas side by side, each with a NIC of its own: one rank stands for all of them, unless
@@ -343,13 +348,34 @@ TEST(ScheduleEvents, OneRankStandsForThoseThatMeetTheSameTraffic) {
   const Schedule schedule = toy_schedule({"0F0 0B0 REDUCE0 STEP"}, options);
   const Cluster cluster = round_cluster(4, 1, 1);
   const auto cost = make_analytical_cost();
-  const auto few = schedule_events(schedule, cluster, *cost, {.representatives = true});
+  const auto few =
+      schedule_events(schedule, cluster, *cost, {.representatives = Representatives::kAll});
   ASSERT_TRUE(few);
   EXPECT_EQ(few->stands_for, std::vector<RankId>(4, RankId(0)));
-  const auto apart =
-      schedule_events(schedule, cluster, *cost, {.representatives = true, .apart = {RankId(2)}});
+  const auto replicas = schedule_events(
+      schedule, cluster, *cost, {.representatives = Representatives::kWithinReplica});
+  ASSERT_TRUE(replicas);
+  EXPECT_EQ(replicas->stands_for,
+            (std::vector<RankId>{RankId(0), RankId(1), RankId(2), RankId(3)}));
+  const auto apart = schedule_events(
+      schedule, cluster, *cost, {.representatives = Representatives::kAll, .apart = {RankId(2)}});
   ASSERT_TRUE(apart);
   EXPECT_EQ(apart->stands_for, (std::vector<RankId>{RankId(0), RankId(0), RankId(2), RankId(0)}));
+}
+
+// A tensor-parallel group is one replica: its ranks scatter as one.
+TEST(ScheduleEvents, WithinAReplicaOneRankStandsForItsTensorParallelGroup) {
+  Cluster cluster = round_cluster(2, 4, 1);
+  cluster.types[0].capabilities = {"flash-attention"};
+  const auto schedule = lower(tiny_gpt(4), cluster, plan_of(tiny_gpt(4), {.dp = 2, .tp = 4}, 2));
+  ASSERT_TRUE(schedule) << schedule.error().to_string();
+  const auto events = schedule_events(*schedule,
+                                      cluster,
+                                      *make_analytical_cost(),
+                                      {.representatives = Representatives::kWithinReplica});
+  ASSERT_TRUE(events);
+  EXPECT_EQ(std::ranges::count(events->stands_for, RankId(0)), 4);
+  EXPECT_EQ(std::ranges::count(events->stands_for, RankId(4)), 4);
 }
 
 TEST(ScheduleEvents, ADeviceThatTheClusterDoesNotHaveIsNamed) {
