@@ -266,6 +266,7 @@ std::vector<Phases> phases_of(const StepWork& work, const Replay& equal) {
     }
   }
   std::vector<Phases> phases;
+  phases.reserve(of_rank.size());
   for (std::vector<std::size_t>& nodes : of_rank) {
     phases.push_back(RankPhases(work, equal, std::move(nodes)).run());
   }
