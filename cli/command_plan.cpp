@@ -2,6 +2,7 @@
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -10,13 +11,18 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/memory_report.h"
 #include "cli/number_check.h"
 #include "cli/path_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
+#include "core/training/run_sizes.h"
+#include "core/training/training_setup.h"
 #include "formats/model_file.h"
 #include "planner/search/search.h"
+#include "sim/memory/memory_constants.h"
+#include "sim/memory/step_memory.h"
 
 namespace stagewright {
 namespace {
@@ -32,14 +38,24 @@ struct PlanOptions {
   SearchRequest request;
 };
 
-nlohmann::json to_json(const SearchResult& result) {
+/// What a search found, with the memory of each plan by component.
+struct Searched {
+  SearchResult result;
+  std::vector<StageMemory> memory;  ///< of result.plans: the fullest stage, with what the allocator
+                                    ///< keeps and the driver takes
+};
+
+nlohmann::json to_json(const Searched& searched) {
+  const SearchResult& result = searched.result;
   nlohmann::json plans = nlohmann::json::array();
-  for (const Candidate& candidate : result.plans) {
+  for (std::size_t i = 0; i < result.plans.size(); ++i) {
+    const Candidate& candidate = result.plans[i];
     plans.push_back({{"plan", nlohmann::json::parse(to_json_text(candidate.plan))},
                      {"step_time_s", to_seconds(candidate.step_time)},
                      {"tokens_per_s", candidate.tokens_per_s},
                      {"mfu", candidate.mfu},
                      {"peak_memory_bytes", candidate.peak_memory.count()},
+                     {"memory", to_json(searched.memory[i])},
                      {"bubble", candidate.bubble}});
   }
   nlohmann::json rejected = nlohmann::json::array();
@@ -57,7 +73,8 @@ nlohmann::json to_json(const SearchResult& result) {
           {"interrupted", result.interrupted}};
 }
 
-void print(const Context& context, const SearchResult& result, std::int32_t shown_rejections) {
+void print(const Context& context, const Searched& searched, std::int32_t shown_rejections) {
+  const SearchResult& result = searched.result;
   Table table({"#", "plan", "step", "tokens/s", "MFU", "peak memory", "bubble"});
   int rank = 0;
   for (const Candidate& candidate : result.plans) {
@@ -70,6 +87,11 @@ void print(const Context& context, const SearchResult& result, std::int32_t show
                percent(candidate.bubble)});
   }
   *context.out << table.to_string();
+  if (!searched.memory.empty()) {
+    const StageMemory& memory = searched.memory.front();
+    *context.out << fmt::format(
+        "\nmemory of the best plan, stage {}: {}\n", memory.stage, to_line(memory));
+  }
   *context.out << fmt::format(
       "\n{} points: {} priced in closed form, {} simulated, {} pruned by their bound, {} "
       "rejected{}\n",
@@ -91,7 +113,29 @@ void print(const Context& context, const SearchResult& result, std::int32_t show
   }
 }
 
-Result<SearchResult> run_search(const Context& context, PlanOptions& options) {
+/// The closed form with the byte rules of this project's executor.
+Result<std::vector<StageMemory>> memory_of(const DataFiles& files,
+                                           const ModelGraph& model,
+                                           const Cluster& cluster,
+                                           const std::vector<Candidate>& plans) {
+  auto framework = find_framework(files, "stagewright");
+  if (!framework) {
+    return pass_on(std::move(framework));
+  }
+  const auto constants = load_memory_constants(files);
+  if (!constants) {
+    return tl::unexpected<Error>(constants.error());
+  }
+  TrainingSetup setup{.device = cluster.types.front(), .framework = *std::move(framework)};
+  std::vector<StageMemory> memory;
+  for (const Candidate& candidate : plans) {
+    setup.run = run_of(candidate.plan, model.shape);
+    memory.push_back(step_memory(setup, *constants));
+  }
+  return memory;
+}
+
+Result<Searched> run_search(const Context& context, PlanOptions& options) {
   auto files = context.files();
   if (!files) {
     return pass_on(std::move(files));
@@ -131,22 +175,28 @@ Result<SearchResult> run_search(const Context& context, PlanOptions& options) {
   };
   auto result = search(*model, *cluster, *cost, request, control);
   context.progress("");
-  if (result) {
-    for (Candidate& candidate : result->plans) {
-      candidate.plan.model = options.model;
-      candidate.plan.cluster = options.cluster;
-      candidate.plan.made_by = {{"program", std::string("stagewright ") + std::string(version())},
-                                {"command", context.command_line}};
-    }
+  if (!result) {
+    return pass_on(std::move(result));
   }
-  return result;
+  for (Candidate& candidate : result->plans) {
+    candidate.plan.model = options.model;
+    candidate.plan.cluster = options.cluster;
+    candidate.plan.made_by = {{"program", std::string("stagewright ") + std::string(version())},
+                              {"command", context.command_line}};
+  }
+  auto memory = memory_of(*files, *model, *cluster, result->plans);
+  if (!memory) {
+    return pass_on(std::move(memory));
+  }
+  return Searched{*std::move(result), *std::move(memory)};
 }
 
 ExitCode plan(const Context& context, PlanOptions& options) {
-  auto result = run_search(context, options);
-  if (!result) {
-    return context.report(result.error());
+  const auto searched = run_search(context, options);
+  if (!searched) {
+    return context.report(searched.error());
   }
+  const SearchResult* const result = &searched->result;
   if (!options.out.empty()) {
     if (auto written = write_file(options.out, to_json_text(result->plans.front().plan));
         !written) {
@@ -154,9 +204,9 @@ ExitCode plan(const Context& context, PlanOptions& options) {
     }
   }
   if (context.json) {
-    *context.out << to_json(*result).dump(2) << "\n";
+    *context.out << to_json(*searched).dump(2) << "\n";
   } else {
-    print(context, *result, options.shown_rejections);
+    print(context, *searched, options.shown_rejections);
     if (!options.out.empty()) {
       *context.out << "wrote the best plan to " << options.out << "\n";
     }

@@ -110,6 +110,9 @@ TrainingRun run_of(const Plan& plan, const TransformerShape& shape) {
   if (run.pp > 1) {
     run.first_stage_layers = blocks_on_rank(plan, shape, 0);
     run.last_stage_layers = blocks_on_rank(plan, shape, run.pp - 1);
+    for (std::int32_t rank = 0; rank < run.pp; ++rank) {
+      run.rank_layers.push_back(blocks_on_rank(plan, shape, rank));
+    }
   }
   return run;
 }

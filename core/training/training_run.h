@@ -88,6 +88,8 @@ struct TrainingRun {
   bool optimizer_offload = false;
   std::optional<std::int32_t> first_stage_layers;
   std::optional<std::int32_t> last_stage_layers;
+  /// Transformer layers of every pipeline rank, where a plan fixes them all; empty: as above.
+  std::vector<std::int32_t> rank_layers;
 
   friend bool operator==(const TrainingRun&, const TrainingRun&) = default;
 

@@ -27,6 +27,21 @@ struct Promising {
   Estimate estimate;
 };
 
+/// "parameter 3.1 GiB, gradient 6.2 GiB, ...": each at its own peak, nothing left out but zeros.
+std::string by_component(const MemoryPeaks& peaks) {
+  std::string text;
+  for (int c = 0; c < kTensorClassCount; ++c) {
+    const Bytes bytes = peaks.by_class[static_cast<std::size_t>(c)];
+    if (bytes != Bytes{}) {
+      text += fmt::format("{}{} {}",
+                          text.empty() ? "" : ", ",
+                          name_of(static_cast<TensorClass>(c)),
+                          to_string(bytes));
+    }
+  }
+  return text;
+}
+
 /// The work of one search() call.
 class Search {
  public:
@@ -126,12 +141,16 @@ void Search::evaluate(const Space& space) {
     if (auto estimate = closed_form.evaluate(point, *costs, overflow)) {
       promising_.push_back({point, std::move(*estimate)});
     } else {
-      reject(point,
-             fmt::format("out of memory: the fullest stage needs at least {} ({} of parameters, "
-                         "gradients and optimizer), {} are usable",
-                         to_string(overflow.needed),
-                         to_string(overflow.state),
-                         to_string(overflow.capacity)));
+      reject(
+          point,
+          fmt::format("out of memory: the fullest stage needs at least {} (parameters, gradients "
+                      "and optimizer {}, activations and loss {}), {} are usable beside {} of "
+                      "context and libraries",
+                      to_string(overflow.needed),
+                      to_string(overflow.state),
+                      to_string(overflow.needed - overflow.state),
+                      to_string(overflow.capacity),
+                      to_string(cluster_.types.front().context)));
     }
   }
 }
@@ -172,9 +191,12 @@ void Search::simulate(const Promising& candidate) {
     const RankSummary& fullest =
         *std::ranges::max_element(summary.ranks, {}, &RankSummary::device_memory);
     reject(candidate.point,
-           fmt::format("out of memory: rank {} needs {}, the device has {}",
+           fmt::format("out of memory: rank {} needs {} ({}, context and libraries {}), the device "
+                       "has {}",
                        fullest.rank.value(),
                        to_string(summary.peak_memory),
+                       by_component(fullest.memory),
+                       to_string(cluster_.types.front().context),
                        to_string(capacity)));
     return;
   }

@@ -95,6 +95,9 @@ std::int64_t layers_on_rank(const TrainingRun& run,
   if (run.pp == 1) {
     return all;
   }
+  if (static_cast<std::size_t>(rank) < run.rank_layers.size()) {
+    return run.rank_layers[static_cast<std::size_t>(rank)];
+  }
   if (run.first_stage_layers || run.last_stage_layers) {
     return with_given_ends(run, rank);
   }

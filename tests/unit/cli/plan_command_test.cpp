@@ -46,6 +46,13 @@ TEST(PlanCommand, JsonHoldsWholePlansBestFirstAndReasons) {
     EXPECT_LT(entry["mfu"].get<double>(), 1);
     EXPECT_LE(entry["peak_memory_bytes"].get<std::int64_t>(), std::int64_t{80} << 30);
     EXPECT_GE(entry["bubble"].get<double>(), 0);
+    const auto& memory = entry["memory"];
+    EXPECT_GT(memory["terms_bytes"]["allocator reserve"].get<std::int64_t>(), 0);
+    EXPECT_GT(memory["terms_bytes"]["parameters"].get<std::int64_t>(), 0);
+    EXPECT_NEAR(memory["allocated_bytes"].get<double>() /
+                    (entry["peak_memory_bytes"].get<double>() - (std::int64_t{2} << 30)),
+                1,
+                0.06);
     const auto plan = parse_plan(entry["plan"].dump(), "plan");
     ASSERT_TRUE(plan.has_value()) << plan.error().to_string();
     EXPECT_EQ(plan->devices(), 128);
@@ -84,6 +91,7 @@ TEST(PlanCommand, NothingThatFitsSaysWhy) {
                                             "8192"});
   EXPECT_EQ(result.code, ExitCode::kInfeasible);
   EXPECT_NE(result.err.find("out of memory"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("activations and loss"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("more memory"), std::string::npos) << result.err;
 }
 
