@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -134,16 +136,17 @@ void keep_details(const Fields& fields, MeasuredRecord& record) {
   }
 }
 
-/// Heads of a size near 128 that tensor parallelism can divide.
+/// Heads as models have them: a multiple of 16 (and of tp), of a size near 128.
 std::int64_t usual_heads(std::int64_t hidden, std::int64_t tp) {
+  const std::int64_t unit = std::lcm(std::int64_t{16}, tp);
   std::int64_t best = tp;
-  for (std::int64_t heads = tp; heads <= hidden; heads += tp) {
-    const auto distance = [&](std::int64_t h) {
-      return std::abs(static_cast<double>(hidden) / static_cast<double>(h) - 128.0);
-    };
-    if (hidden % heads == 0 && (hidden / heads) % 8 == 0 &&
-        (hidden % best != 0 || distance(heads) < distance(best))) {
+  double least = std::numeric_limits<double>::max();
+  for (std::int64_t heads = unit; heads <= hidden; heads += unit) {
+    const double distance =
+        std::abs(static_cast<double>(hidden) / static_cast<double>(heads) - 128.0);
+    if (hidden % heads == 0 && distance < least) {
       best = heads;
+      least = distance;
     }
   }
   return best;

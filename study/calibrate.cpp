@@ -58,8 +58,7 @@ Result<Problem> collect(const DataFiles& files,
       continue;
     }
     // A source's dense and expert models are two populations.
-    const std::string name =
-        line.record->run.experts ? line.dataset + " (experts)" : line.dataset;
+    const std::string name = line.record->run.experts ? line.dataset + " (experts)" : line.dataset;
     const auto [source, added] = known.emplace(name, problem.sources.size());
     if (added) {
       problem.sources.push_back(name);

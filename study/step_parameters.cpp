@@ -16,17 +16,15 @@ struct MemberInfo {
   double spread;
 };
 // Host time differs by language and processor; the rest by how well kernels are tuned.
-constexpr std::array<MemberInfo, 4> kTiming{{{"host_micros", &TimingClass::host_micros, 0.4},
-                                             {"matrix_factor", &TimingClass::matrix_factor, 0.08},
-                                             {"attention_factor", &TimingClass::attention_factor, 0.15},
-                                             {"traffic_factor", &TimingClass::traffic_factor, 0.15}}};
+constexpr std::array<MemberInfo, 2> kTiming{{{"host_micros", &TimingClass::host_micros, 0.4},
+                                             {"matrix_factor", &TimingClass::matrix_factor, 0.04}}};
 
 struct ShareInfo {
   std::string_view name;
   double ArchitectureShares::*member;
   double spread;
 };
-constexpr std::array<ShareInfo, 2> kShares{{{"matrix", &ArchitectureShares::matrix, 0.06},
+constexpr std::array<ShareInfo, 2> kShares{{{"matrix", &ArchitectureShares::matrix, 0.08},
                                             {"attention", &ArchitectureShares::attention, 0.08}}};
 
 /// What isolated kernels reach: measured products (EleutherAI/cookbook on A100 and V100, SimuMax on
@@ -125,8 +123,7 @@ void set_defaults(StepConstants& constants,
       fallback.*info.member = middle(values);
     }
   }
-  for (const char* name :
-       {"volta", "ampere", "hopper", "blackwell", "blackwell-ultra", "cdna3"}) {
+  for (const char* name : {"volta", "ampere", "hopper", "blackwell", "blackwell-ultra", "cdna3"}) {
     if (!architectures.contains(name)) {
       // What training keeps of an isolated kernel's rate elsewhere.
       ArchitectureShares shares = isolated_shares(name);

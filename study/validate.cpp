@@ -23,6 +23,11 @@ std::string group_key(const MeasuredRecord& record) {
                      record.run.global_batch());
 }
 
+std::string detail(const MeasuredRecord& record, const char* key) {
+  const auto found = record.details.find(key);
+  return found == record.details.end() ? std::string() : found->second;
+}
+
 /// Everything that a repeated measurement has in common.
 std::string configuration_key(const MeasuredRecord& record) {
   const TrainingRun& run = record.run;
@@ -45,7 +50,7 @@ std::string configuration_key(const MeasuredRecord& record) {
       static_cast<int>(run.vocabulary_placement),
       run.compiled.value_or(false),
       run.async_tensor_parallel,
-      record.details.contains("precision") ? record.details.at("precision") : "");
+      detail(record, "precision") + detail(record, "schedule"));
 }
 
 void predict(AccuracyRow& row,

@@ -82,6 +82,7 @@ DeviceType read_device(JsonReader& reader) {
   require_positive(reader, "memory", device.memory > Bytes(0));
   device.memory_bandwidth = reader.bandwidth("memory_bandwidth");
   require_positive(reader, "memory_bandwidth", device.memory_bandwidth > BytesPerSecond(0));
+  device.multiprocessors = reader.count_or("multiprocessors", 108);
   require(
       reader, "peak", reader.object("peak", [&](JsonReader& peak) { read_peak(peak, device); }));
   if (!reader.failed() && device.peak.empty()) {
@@ -126,6 +127,9 @@ nlohmann::ordered_json to_json(const DeviceType& device) {
   }
   json["memory"] = to_exact_string(device.memory);
   json["memory_bandwidth"] = to_exact_string(device.memory_bandwidth);
+  if (device.multiprocessors != 108) {
+    json["multiprocessors"] = device.multiprocessors;
+  }
   for (const auto& [type, rate] : device.peak) {
     json["peak"][name_of(type)] = to_exact_string(rate);
   }

@@ -33,6 +33,7 @@ struct DeviceType {
   std::string architecture;  ///< whose calibrated shares apply: "hopper"; may be empty
   Bytes memory{};            ///< usable by programs as the driver reports it
   BytesPerSecond memory_bandwidth;
+  std::int32_t multiprocessors = 108;    ///< thread blocks of a product that run at once
   std::map<DType, FlopsPerSecond> peak;  ///< dense matrix rate
   std::map<OpClass, double> efficiency;  ///< reachable share of the bound, large operations
   Duration kernel_overhead{};            ///< device time added per operation

@@ -21,18 +21,22 @@ std::string lower_case(std::string_view text) {
 }
 
 void read_switches(JsonReader& reader, FrameworkProfile& framework) {
-  const std::array<std::pair<std::string_view, bool*>, 15> switches{{
+  const std::array<std::pair<std::string_view, bool*>, 19> switches{{
       {"flash_attention", &framework.flash_attention},
       {"fused_softmax", &framework.fused_softmax},
       {"fused_activation", &framework.fused_activation},
       {"fused_residual", &framework.fused_residual},
       {"fused_norm", &framework.fused_norm},
       {"fused_optimizer", &framework.fused_optimizer},
+      {"fused_casts", &framework.fused_casts},
+      {"fused_accumulation", &framework.fused_accumulation},
       {"dropout", &framework.dropout},
       {"sequence_parallel", &framework.sequence_parallel},
       {"overlap_gradients", &framework.overlap_gradients},
       {"overlap_gather", &framework.overlap_gather},
       {"overlap_transfers", &framework.overlap_transfers},
+      {"scatters_transfers", &framework.scatters_transfers},
+      {"overlap_tensor", &framework.overlap_tensor},
       {"experts_divided_by_tensor", &framework.experts_divided_by_tensor},
       {"broadcasts_by_owner", &framework.broadcasts_by_owner},
       {"balances_stages", &framework.balances_stages},
@@ -41,6 +45,12 @@ void read_switches(JsonReader& reader, FrameworkProfile& framework) {
   for (const auto& [key, value] : switches) {
     *value = reader.boolean(key);
   }
+}
+
+AttentionKernel read_kernel(JsonReader& reader, std::string_view key) {
+  constexpr std::array kKernels{
+      AttentionKernel::kFlash1, AttentionKernel::kFlash2, AttentionKernel::kVendor};
+  return kKernels.at(reader.one_of(key, {"flash-1", "flash-2", "vendor"}));
 }
 
 }  // namespace
@@ -57,6 +67,10 @@ Result<FrameworkProfile> parse_framework(std::string_view text, std::string_view
   framework.description = reader.text("description");
   framework.timing_class = reader.text("timing_class");
   read_switches(reader, framework);
+  framework.attention_kernel = read_kernel(reader, "attention_kernel");
+  if (reader.has("rotary_attention_kernel")) {
+    framework.rotary_attention_kernel = read_kernel(reader, "rotary_attention_kernel");
+  }
   const std::string recompute = reader.text("recompute");
   if (const auto named = recompute_named(recompute)) {
     framework.recompute = *named;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,13 @@
 
 namespace stagewright {
 
+/// Which fused attention a framework calls.
+enum class AttentionKernel : std::uint8_t {
+  kFlash1,  ///< FlashAttention-1 and its Triton version
+  kFlash2,  ///< FlashAttention-2, PyTorch's SDPA
+  kVendor,  ///< cuDNN's on Hopper and later; FlashAttention-2 before
+};
+
 /// What a training framework does where a run does not say otherwise: facts about its code, each
 /// with a source.  Calibrated numbers are not here but in profiles/calibration; `timing_class`
 /// names the set that applies.
@@ -23,12 +32,17 @@ struct FrameworkProfile {
 
   // Kernels.
   bool flash_attention = true;
+  AttentionKernel attention_kernel = AttentionKernel::kFlash2;
+  /// For models with rotary positions, where another kernel serves those.
+  std::optional<AttentionKernel> rotary_attention_kernel;
   /// The scores' scale, mask and softmax in one kernel, where attention is not flash attention.
   bool fused_softmax = true;
   bool fused_activation = true;  ///< bias and activation in one kernel
   bool fused_residual = true;    ///< bias, dropout and residual in one kernel
   bool fused_norm = true;
   bool fused_optimizer = true;
+  bool fused_casts = false;  ///< to 8 bits, inside the kernel before (Transformer Engine)
+  bool fused_accumulation = false;  ///< weight gradients are added by the product itself
   bool dropout = false;  ///< after attention and MLP, and of the attention weights
 
   // Communication.
@@ -36,6 +50,9 @@ struct FrameworkProfile {
   bool overlap_gradients = true;   ///< reduction under the last backward
   bool overlap_gather = true;      ///< of parameters under the forward
   bool overlap_transfers = true;   ///< between stages
+  /// Each tensor rank sends its part of an activation to the next stage, which gathers it.
+  bool scatters_transfers = false;
+  bool overlap_tensor = false;  ///< collectives of tensor parallelism under products
   bool experts_divided_by_tensor = false;
   /// ZeRO-1 state is sent out by its owners one parameter after the other (no all-gather).
   bool broadcasts_by_owner = false;

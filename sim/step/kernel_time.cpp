@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace stagewright {
 namespace {
@@ -9,8 +11,11 @@ namespace {
 /// Steps along the inner dimension in which a tile fills and drains its main loop
 /// (sim/cost/analytical_compute.cpp uses the same).
 constexpr double kTileFill = 128;
-/// One wave: 108 tiles of 128 x 128 (A100; larger devices use larger tiles).
-constexpr double kWaveElements = 108.0 * 128 * 128;
+/// Output tiles of a product's thread blocks, each halving the one before.
+constexpr std::array<std::array<double, 2>, 4> kTiles{
+    {{{256, 128}}, {{128, 128}}, {{128, 64}}, {{64, 64}}}};
+/// Shortest inner dimension that is worth dividing over thread blocks.
+constexpr double kShortestSplit = 512;
 /// Where flash attention reaches half of its rate, causal, forward and backward together.
 constexpr double kAttentionHalfLength = 520;
 constexpr double kHeadHalfSize = 18;
@@ -65,6 +70,49 @@ double format_gain(const TrainingSetup& setup, const StepConstants& constants, d
   return 1;
 }
 
+StepConstant attention_constant(const TrainingSetup& setup) {
+  const FrameworkProfile& framework = setup.framework;
+  AttentionKernel kernel = framework.attention_kernel;
+  if (framework.rotary_attention_kernel && !setup.run.shape.learned_positions) {
+    kernel = *framework.rotary_attention_kernel;
+  }
+  switch (kernel) {
+    case AttentionKernel::kFlash1:
+      return StepConstant::kFlash1Share;
+    case AttentionKernel::kFlash2:
+      return StepConstant::kFlash2Share;
+    case AttentionKernel::kVendor:
+      // Devices with fp8 units have the kernel.
+      return setup.device.peak.contains(DType::kFloat8) ? StepConstant::kVendorShare
+                                                        : StepConstant::kFlash2Share;
+  }
+  return StepConstant::kFlash2Share;
+}
+
+/// Output elements, with what the last wave of thread blocks leaves idle, times steps along the
+/// inner dimension: the least over tile sizes and divisions of the inner dimension.
+double product_work(
+    const KernelRates& rates, double rows, double inner, double cols, double batch) {
+  double least = std::numeric_limits<double>::max();
+  double cost = 1;
+  for (const auto& [tile_rows, tile_cols] : kTiles) {
+    const double tiles = batch * std::ceil(rows / tile_rows) * std::ceil(cols / tile_cols);
+    for (double split = 1; split <= 4 && inner / split >= kShortestSplit; split *= 2) {
+      const double waves = std::ceil(tiles * split / rates.units);
+      const double work =
+          cost * waves * rates.units * tile_rows * tile_cols * (inner / split + kTileFill);
+      least = std::min(least, work);
+    }
+    if (inner < kShortestSplit) {
+      const double waves = std::ceil(tiles / rates.units);
+      least =
+          std::min(least, cost * waves * rates.units * tile_rows * tile_cols * (inner + kTileFill));
+    }
+    cost *= rates.small_tile;
+  }
+  return least;
+}
+
 double share_or(const DeviceType& device, OpClass op_class, double fallback) {
   const auto found = device.efficiency.find(op_class);
   return found == device.efficiency.end() ? fallback : found->second;
@@ -88,11 +136,12 @@ KernelRates kernel_rates(const TrainingSetup& setup,
   KernelRates rates;
   rates.wide = wide * shares.matrix * timing.matrix_factor;
   rates.product = rates.wide * format_gain(setup, constants, wide);
-  rates.attention = wide * shares.attention * timing.attention_factor;
+  rates.attention = wide * shares.attention * constants[attention_constant(setup)];
   rates.memory = setup.device.memory_bandwidth.count() * constants[StepConstant::kElementwiseShare];
   rates.optimizer = rates.memory;
   rates.kernel = constants[StepConstant::kKernelMicros] * 1e-6;
-  rates.wave = constants[StepConstant::kWaveTail] * kWaveElements;
+  rates.units = setup.device.multiprocessors;
+  rates.small_tile = constants[StepConstant::kSmallTileCost];
   rates.element = format == MatrixFormat::kFloat32 || format == MatrixFormat::kTf32 ? 4 : 2;
   rates.narrow = rates.element;
   if (format == MatrixFormat::kFloat8 || format == MatrixFormat::kFloat8Blocks) {
@@ -100,14 +149,22 @@ KernelRates kernel_rates(const TrainingSetup& setup,
   } else if (format == MatrixFormat::kFloat4) {
     rates.narrow = 0.5;
   }
-  rates.misaligned =
-      setup.run.shape.head_dim % 8 == 0 ? 1 : constants[StepConstant::kMisalignedAttention];
+  if (rates.narrow < rates.element) {
+    // Fused: written narrow, twice (whole and transposed).  Else read for its largest value, read
+    // and written.
+    rates.cast = setup.framework.fused_casts ? 2 * rates.narrow
+                                             : 2 * rates.element + 2 * rates.narrow;
+  }
+  rates.batched = rates.wide * constants[StepConstant::kBatchedShare];
+  if (setup.run.shape.head_dim % 8 != 0) {
+    rates.batched /= constants[StepConstant::kMisalignedAttention];
+  }
   return rates;
 }
 
 double product_seconds(
     const KernelRates& rates, double rate, double rows, double inner, double cols, double batch) {
-  const double matrix = 2 * (batch * rows * cols + rates.wave) * (inner + kTileFill) / rate;
+  const double matrix = 2 * product_work(rates, rows, inner, cols, batch) / rate;
   const double bytes = rates.element * batch * (rows * cols + rows * inner + inner * cols);
   return std::max(matrix, bytes / rates.memory) + rates.kernel;
 }

@@ -13,19 +13,23 @@ struct KernelRates {
   double memory = 0;      ///< bytes/s of element-wise kernels
   double optimizer = 0;   ///< bytes/s of the optimizer's
   double kernel = 0;      ///< seconds of device time per kernel
-  double wave = 0;        ///< output elements that a product computes for nothing
+  double units = 108;     ///< thread blocks of a wave
+  double small_tile = 1;  ///< cost of halving a product's tiles
   double element = 2;     ///< bytes of an activation
+  double cast = 0;        ///< bytes that converting an element moves
   double narrow = 2;      ///< bytes of a product's operand
-  double misaligned = 1;  ///< slow-down of batched products with odd head sizes
+  double batched = 0;     ///< FLOP/s of attention's products where it is not fused
 };
 [[nodiscard]] KernelRates kernel_rates(const TrainingSetup& setup,
                                        const StepConstants& constants,
                                        const TimingClass& timing);
 
 /// `batch` products (rows, inner) x (inner, cols) at `rate`:
-///   max(2 (batch rows cols + tail) (inner + 128) / rate, operands / memory) + kernel
-/// A tile fills and drains its main loop along `inner`; `tail` is what the last wave of tiles
-/// leaves idle.
+///   max(2 work / rate, operands / memory) + kernel
+///   work = min over tiles and splits of waves units tile_area (inner / split + 128) cost
+/// The output is cut into tiles, 256 x 128 or down to 64 x 64 at a calibrated cost per halving;
+/// waves = ceil(tiles split / units) run one after the other; a tile fills and drains its main loop
+/// along `inner`, which may be divided over up to four thread blocks.
 [[nodiscard]] double product_seconds(const KernelRates& rates,
                                      double rate,
                                      double rows,

@@ -62,16 +62,14 @@ void add_linear(LayerTime& layer,
                 double inner,
                 double cols,
                 double batch = 1) {
+  layer.weights += inner * cols * batch;
   layer.forward.products += product_seconds(rates, rate, rows, inner, cols, batch);
   layer.backward.products += product_seconds(rates, rate, rows, cols, inner, batch) +
                              product_seconds(rates, rate, inner, rows, cols, batch);
-  if (rates.narrow < rates.element) {
-    // Both operands of every product are converted (read wide, written narrow, and once more
-    // transposed); weights are converted once a step.
-    const double bytes = batch * rows * (rates.element + 2 * rates.narrow) / rates.memory;
-    layer.forward.elementwise += bytes * inner;
-    layer.backward.elementwise += bytes * cols;
-  }
+  // Inputs and their gradients are converted; weights are converted once a step.
+  const double bytes = batch * rows * rates.cast / rates.memory;
+  layer.forward.elementwise += bytes * inner;
+  layer.backward.elementwise += bytes * cols;
 }
 
 void add_bytes(PassTime& pass, const KernelRates& rates, double bytes, double kernels) {
@@ -85,7 +83,7 @@ void add_scores(LayerTime& layer,
                 const KernelRates& rates,
                 const Sizes& sizes) {
   const double batch = sizes.batch * sizes.heads;
-  const double rate = rates.wide / rates.misaligned;
+  const double rate = rates.batched;
   const double product =
       product_seconds(rates, rate, sizes.queries, sizes.dim, sizes.sequence, batch);
   const double context =
@@ -133,10 +131,11 @@ void add_attention(LayerTime& layer,
   } else {
     add_linear(layer, rates, rates.product, sizes.tokens, sizes.hidden, sizes.query + 2 * sizes.kv);
   }
-  // Heads are rearranged, or rotated.
-  const double moved = sizes.tokens * (sizes.query + sizes.kv) * 2 * e;
-  add_bytes(layer.forward, rates, choices.traffic * moved, 2);
-  add_bytes(layer.backward, rates, choices.traffic * moved, 2);
+  // Heads are rearranged, or rotated: eager code does that in 32 bits, one kernel a step.
+  const bool eager = !setup.framework.fused_norm && !choices.compiled;
+  const double moved = sizes.tokens * (sizes.query + sizes.kv) * (eager ? 24 : 2 * e);
+  add_bytes(layer.forward, rates, moved, 2);
+  add_bytes(layer.backward, rates, moved, 2);
   if (choices.flash) {
     // Latent attention's keys carry the rotary part on top: 192 against 128 (average 160).
     const double dim = setup.run.latent_attention ? 1.25 * sizes.dim : sizes.dim;
@@ -165,10 +164,10 @@ void add_rows(LayerTime& layer,
   const double dropout = framework.dropout ? 1 : 0;
   const double bias = setup.run.shape.biases && !sum_fused ? 2 * e : 0;
   const double sum = 3 * e + dropout + bias;
-  add_bytes(layer.forward, rates, choices.traffic * elements * (norm + sum), norm_fused ? 0 : 8);
+  add_bytes(layer.forward, rates, elements * (norm + sum), norm_fused ? 0 : 8);
   add_bytes(layer.backward,
             rates,
-            choices.traffic * elements * (2.5 * norm + 3 * e + (dropout > 0 ? 2 * e + 1 : 0)),
+            elements * (2.5 * norm + 3 * e + (dropout > 0 ? 2 * e + 1 : 0)),
             norm_fused ? 0 : 16);
 }
 
@@ -183,8 +182,8 @@ void add_activation(LayerTime& layer,
   const double bias = setup.run.shape.biases && !fused ? 2 * e : 0;
   const double forward = gated ? (fused ? 3 * e : 5 * e) : 2 * e + bias;
   const double backward = gated ? (fused ? 5 * e : 8 * e) : 3 * e + bias / 2;
-  add_bytes(layer.forward, rates, choices.traffic * elements * forward, 0);
-  add_bytes(layer.backward, rates, choices.traffic * elements * backward, 0);
+  add_bytes(layer.forward, rates, elements * forward, 0);
+  add_bytes(layer.backward, rates, elements * backward, 0);
 }
 
 double inner_columns(const TransformerShape& shape) {
@@ -237,6 +236,20 @@ void set_again(LayerTime& layer, const TrainingSetup& setup, const RunChoices& c
   }
 }
 
+/// Bytes per weight that a micro-batch's gradient moves on top of being written: read and added to
+/// the sum in 32 or 16 bits by a kernel of its own; or the product reads and writes the wider sum.
+double accumulation_bytes(const TrainingSetup& setup,
+                          const RunChoices& choices,
+                          const KernelRates& rates) {
+  if (setup.run.zero_stage == 3 || (setup.run.micro_batches == 1 && !choices.gradient_32)) {
+    return 0;  // whole gradients live for one backward only
+  }
+  const double sum = choices.gradient_32 ? 4 : rates.element;
+  const bool fused = setup.framework.fused_accumulation ||
+                     (setup.framework.fused_casts && rates.narrow < rates.element);
+  return fused ? 2 * sum - rates.element : 2 * sum + rates.element;
+}
+
 void set_kernels(LayerTime& layer, const RunChoices& choices) {
   const double compiled = choices.compiled ? 0.6 : 1;
   layer.forward.kernels += compiled * kForwardKernels;
@@ -264,7 +277,7 @@ PassTime PassTime::scaled(double factor) const {
   return result;
 }
 
-RunChoices choices_of(const TrainingSetup& setup, const TimingClass& timing) {
+RunChoices choices_of(const TrainingSetup& setup) {
   const TrainingRun& run = setup.run;
   const FrameworkProfile& framework = setup.framework;
   RunChoices choices;
@@ -280,7 +293,6 @@ RunChoices choices_of(const TrainingSetup& setup, const TimingClass& timing) {
   // matrices that is a multiple of four (megatron/fused_kernels, is_kernel_available).
   const std::int64_t matrices = std::int64_t{run.micro_batch} * run.shape.heads / run.tp;
   choices.fused_softmax = framework.fused_softmax && run.sequence <= 2048 && matrices % 4 == 0;
-  choices.traffic = timing.traffic_factor;
   return choices;
 }
 
@@ -299,6 +311,7 @@ LayerTime dense_layer(const TrainingSetup& setup,
           sizes,
           static_cast<double>(setup.run.shape.feed_forward) / setup.run.tp);
   set_again(layer, setup, choices);
+  add_accumulation(layer, setup, choices, rates);
   return layer;
 }
 
@@ -342,19 +355,36 @@ LayerTime expert_layer(const TrainingSetup& setup,
       rates, rates.wide / 8, sizes.rows, sizes.hidden, static_cast<double>(experts.experts));
   layer.forward.experts += routing.forward.device() + router;
   layer.backward.experts += routing.backward.device() + 2 * router;
+  layer.weights += routing.weights;
   layer.forward.kernels += kRoutingKernels;
   layer.backward.kernels += kRoutingKernels;
   set_again(layer, setup, choices);
+  add_accumulation(layer, setup, choices, rates);
   return layer;
 }
 
-LayerTime embedding_time(const TrainingSetup& setup, const KernelRates& rates) {
+void add_accumulation(LayerTime& layer,
+                      const TrainingSetup& setup,
+                      const RunChoices& choices,
+                      const KernelRates& rates) {
+  layer.backward.elementwise +=
+      layer.weights * accumulation_bytes(setup, choices, rates) / rates.memory;
+}
+
+LayerTime embedding_time(const TrainingSetup& setup,
+                         const RunChoices& choices,
+                         const KernelRates& rates) {
   const double elements = static_cast<double>(setup.run.micro_batch) *
                           static_cast<double>(setup.run.sequence) / setup.run.cp *
                           static_cast<double>(setup.run.shape.hidden);
   LayerTime layer;
   add_bytes(layer.forward, rates, elements * 3 * rates.element, 6);
   add_bytes(layer.backward, rates, elements * 6 * rates.element, 4);
+  // The table's gradient is cleared, then added to the sum, whole.
+  layer.weights = static_cast<double>(setup.run.shape.vocabulary * setup.run.shape.hidden) /
+                  setup.run.tp;
+  layer.backward.elementwise += layer.weights * rates.element / rates.memory;
+  add_accumulation(layer, setup, choices, rates);
   return layer;
 }
 
@@ -366,6 +396,7 @@ LayerTime head_time(const TrainingSetup& setup,
   const double vocabulary = static_cast<double>(setup.run.shape.vocabulary) / share;
   KernelRates wide = rates;
   wide.narrow = wide.element;
+  wide.cast = 0;
   LayerTime layer;
   add_linear(layer, wide, rates.wide, sizes.tokens, sizes.hidden, vocabulary);
   const double elements = sizes.rows * sizes.hidden;
@@ -374,6 +405,7 @@ LayerTime head_time(const TrainingSetup& setup,
   const double logits = sizes.tokens * vocabulary;
   add_bytes(layer.forward, rates, logits * kLossBytes * 0.6, 8);
   add_bytes(layer.backward, rates, logits * kLossBytes * 0.4, 4);
+  add_accumulation(layer, setup, choices, rates);
   return layer;
 }
 

@@ -22,6 +22,7 @@ struct LayerTime {
   PassTime forward;
   PassTime backward;  ///< without what is computed again
   PassTime again;     ///< forward work that the backward repeats
+  double weights = 0; ///< elements of the products' weights on this rank
 };
 
 /// What the run leaves open, as the framework does it.
@@ -34,9 +35,8 @@ struct RunChoices {
   bool overlap_gradients = true;
   bool overlap_gather = true;
   Recompute recompute = Recompute::kNone;
-  double traffic = 1;  ///< factor on element-wise traffic
 };
-[[nodiscard]] RunChoices choices_of(const TrainingSetup& setup, const TimingClass& timing);
+[[nodiscard]] RunChoices choices_of(const TrainingSetup& setup);
 
 /// A layer with its MLP.
 [[nodiscard]] LayerTime dense_layer(const TrainingSetup& setup,
@@ -47,8 +47,15 @@ struct RunChoices {
                                      const RunChoices& choices,
                                      const KernelRates& rates,
                                      double traffic);
+/// Adds to the backward what accumulating the weights' gradients over micro-batches moves.
+void add_accumulation(LayerTime& layer,
+                      const TrainingSetup& setup,
+                      const RunChoices& choices,
+                      const KernelRates& rates);
 /// Embedding; output layer with its norm and the loss, the vocabulary divided over `share` ranks.
-[[nodiscard]] LayerTime embedding_time(const TrainingSetup& setup, const KernelRates& rates);
+[[nodiscard]] LayerTime embedding_time(const TrainingSetup& setup,
+                                       const RunChoices& choices,
+                                       const KernelRates& rates);
 [[nodiscard]] LayerTime head_time(const TrainingSetup& setup,
                                   const RunChoices& choices,
                                   const KernelRates& rates,

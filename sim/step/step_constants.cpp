@@ -18,11 +18,11 @@ const std::array<StepConstantInfo, kStepConstantCount>& step_constant_infos() {
        0.79,
        0.08},
       {StepConstant::kKernelMicros, "kernel_micros", "device time added per kernel, us", 4.5, 0.3},
-      {StepConstant::kWaveTail,
-       "wave_tail",
-       "idle share of a product's last wave of tiles, in waves of 108 tiles of 128 x 128",
-       0.25,
-       0.5},
+      {StepConstant::kSmallTileCost,
+       "small_tile_cost",
+       "time of a product whose tiles are halved, over that of whole tiles, for the same work",
+       1.12,
+       0.08},
       {StepConstant::kFloat8Share,
        "float8_share",
        "rate of fp8 products with one scale a tensor, over the bf16 share of the fp8 peak",
@@ -38,6 +38,23 @@ const std::array<StepConstantInfo, kStepConstantCount>& step_constant_infos() {
        "rate of 4-bit products over that of the peak",
        0.7,
        0.2},
+      {StepConstant::kFlash1Share,
+       "flash1_share",
+       "FlashAttention-1 in training over FlashAttention-2 alone",
+       0.6,
+       0.1},
+      {StepConstant::kFlash2Share,
+       "flash2_share",
+       "FlashAttention-2 in training over its published rate",
+       0.9,
+       0.1},
+      {StepConstant::kVendorShare,
+       "vendor_attention_share",
+       "cuDNN's attention on Hopper and later over FlashAttention-2's rate",
+       1.4,
+       0.15},
+      {StepConstant::kBatchedShare, "batched_share",
+       "rate of attention's batched products over that of single ones", 0.5, 0.2},
       {StepConstant::kMisalignedAttention,
        "misaligned_attention",
        "slow-down of batched products whose head size is no multiple of 8",
@@ -138,9 +155,7 @@ Result<StepConstants> parse_step_constants(std::string_view text, std::string_vi
   reader.objects("classes", [&](JsonReader& entry) {
     const std::string name = entry.text("name");
     constants.classes[name] = {.host_micros = entry.number("host_micros"),
-                               .matrix_factor = entry.number("matrix_factor"),
-                               .attention_factor = entry.number("attention_factor"),
-                               .traffic_factor = entry.number("traffic_factor")};
+                               .matrix_factor = entry.number("matrix_factor")};
   });
   reader.objects("architectures", [&](JsonReader& entry) {
     const std::string name = entry.text("name");
@@ -164,9 +179,7 @@ std::string to_json_text(const StepConstants& constants) {
   for (const auto& [name, timing] : constants.classes) {
     json["classes"].push_back({{"name", name},
                                {"host_micros", rounded(timing.host_micros)},
-                               {"matrix_factor", rounded(timing.matrix_factor)},
-                               {"attention_factor", rounded(timing.attention_factor)},
-                               {"traffic_factor", rounded(timing.traffic_factor)}});
+                               {"matrix_factor", rounded(timing.matrix_factor)}});
   }
   json["architectures"] = nlohmann::ordered_json::array();
   for (const auto& [name, shares] : constants.architectures) {

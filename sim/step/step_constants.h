@@ -17,12 +17,16 @@ namespace stagewright {
 /// is a property of hardware in general or of how training programs use it; none belongs to a
 /// model, a run or a source.
 enum class StepConstant : std::uint8_t {
-  kElementwiseShare,     ///< share of memory bandwidth that element-wise kernels reach
-  kKernelMicros,         ///< device time added per kernel
-  kWaveTail,             ///< idle share of a last wave of tiles, in waves
-  kFloat8Share,          ///< of the bf16 share of peak, tensor-wise scaled fp8
-  kBlockScaleShare,      ///< of that, block-scaled formats
-  kFloat4Share,          ///< of that, 4-bit
+  kElementwiseShare,  ///< share of memory bandwidth that element-wise kernels reach
+  kKernelMicros,      ///< device time added per kernel
+  kSmallTileCost,     ///< a product's time with tiles of half the size, over that with whole ones
+  kFloat8Share,       ///< of the bf16 share of peak, tensor-wise scaled fp8
+  kBlockScaleShare,   ///< of that, block-scaled formats
+  kFloat4Share,       ///< of that, 4-bit
+  kFlash1Share,       ///< FlashAttention-1 in training over FlashAttention-2 alone
+  kFlash2Share,       ///< FlashAttention-2 in training over itself alone
+  kVendorShare,       ///< cuDNN's attention over it
+  kBatchedShare,         ///< rate of attention's batched products over that of single ones
   kMisalignedAttention,  ///< slow-down of batched products with a head size off 8 elements
   kCollectiveMicros,     ///< added to each collective between kernels: skew and launch
   kNicShare,             ///< share of line rate that collectives reach between nodes
@@ -44,10 +48,8 @@ inline constexpr std::size_t kStepConstantCount =
 
 /// How a family of programs issues kernels.
 struct TimingClass {
-  double host_micros = 15;        ///< host time per kernel
-  double matrix_factor = 0.9;     ///< rate of products in training over the device's share
-  double attention_factor = 0.9;  ///< flash attention over FlashAttention-2's published rate
-  double traffic_factor = 1;      ///< memory traffic of element-wise kernels over the list's
+  double host_micros = 22;     ///< host time per kernel
+  double matrix_factor = 0.9;  ///< rate of products in training over the device's share
   friend bool operator==(const TimingClass&, const TimingClass&) = default;
 };
 

@@ -119,7 +119,10 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   add_pass(part, layer.forward, false);
   add_pass(part, layer.backward, false);
   add_pass(part, layer.again, true);
-  const bool decomposed = run.async_tensor_parallel;
+  // Megatron's backward has run the input gradient's reduction under the weight gradient's product
+  // since the code that brought sequence parallelism.
+  const bool decomposed = run.async_tensor_parallel || pieces.setup->framework.overlap_tensor;
+  const bool newer = pieces.choices.sequence_parallel;
   const double hidden = decomposed ? pieces.get(StepConstant::kTensorOverlap) : 0;
   const double again = pieces.choices.recompute == Recompute::kFull ? 1
                        : pieces.choices.recompute == Recompute::kSelective &&
@@ -130,7 +133,10 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   // A ring of attention blocks hides its transfers under the blocks, but for the first.
   const double ring = run.cp > 1 ? traffic.context / run.cp : 0;
   const double forward = traffic.forward * (1 - hidden);
-  const double backward = (traffic.backward + again * traffic.forward) * (1 - hidden);
+  const double backward =
+      traffic.backward *
+          (1 - std::max(hidden, newer ? pieces.get(StepConstant::kTensorOverlap) : 0)) +
+      again * traffic.forward * (1 - hidden);
   const double dispatch = traffic.dispatch * exposed;
   part[StepTerm::kTensorTraffic] += forward + backward;
   part[StepTerm::kExpertTraffic] += (2 + again) * dispatch;
@@ -200,7 +206,7 @@ Pipeline pipeline_of(const Pieces& pieces) {
                       run.vocabulary_placement == VocabularyPlacement::kInterlaced;
   const double share = spread ? static_cast<double>(run.tp) * run.pp : run.tp;
   const Part head = end_part(pieces, head_time(*pieces.setup, pieces.choices, pieces.rates, share));
-  const Part embedding = end_part(pieces, embedding_time(*pieces.setup, pieces.rates));
+  const Part embedding = end_part(pieces, embedding_time(*pieces.setup, pieces.choices, pieces.rates));
 
   Pipeline pipeline;
   pipeline.layers =
@@ -248,9 +254,9 @@ void add_bubble(StepTime& step, const Pieces& pieces, const Pipeline& pipeline) 
   }
   const double others = std::max(0.0, pipeline.sum - pipeline.slowest.total());
   step.terms[static_cast<std::size_t>(StepTerm::kBubble)] = others / run.virtual_stages;
-  const double width = pieces.choices.sequence_parallel || run.virtual_stages > 1
-                           ? static_cast<double>(run.tp)
-                           : 1.0;
+  const bool scattered =
+      pieces.choices.sequence_parallel || pieces.setup->framework.scatters_transfers;
+  const double width = scattered ? static_cast<double>(run.tp) : 1.0;
   const double bytes =
       tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element / width;
   const std::int64_t distance = std::int64_t{run.tp} * run.cp * run.dp;
@@ -443,7 +449,7 @@ StepTime step_time(const TrainingSetup& setup, const StepConstants& constants) {
                 .timing = timing_of(setup, constants),
                 .choices = {},
                 .rates = {}};
-  pieces.choices = choices_of(setup, pieces.timing);
+  pieces.choices = choices_of(setup);
   pieces.rates = kernel_rates(setup, constants, pieces.timing);
   const Pipeline pipeline = pipeline_of(pieces);
   StepTime step;
