@@ -21,7 +21,7 @@ std::string lower_case(std::string_view text) {
 }
 
 void read_switches(JsonReader& reader, FrameworkProfile& framework) {
-  const std::array<std::pair<std::string_view, bool*>, 19> switches{{
+  const std::array<std::pair<std::string_view, bool*>, 20> switches{{
       {"flash_attention", &framework.flash_attention},
       {"fused_softmax", &framework.fused_softmax},
       {"fused_activation", &framework.fused_activation},
@@ -36,6 +36,7 @@ void read_switches(JsonReader& reader, FrameworkProfile& framework) {
       {"overlap_gather", &framework.overlap_gather},
       {"overlap_transfers", &framework.overlap_transfers},
       {"scatters_transfers", &framework.scatters_transfers},
+      {"overlap_input_gradient", &framework.overlap_input_gradient},
       {"overlap_tensor", &framework.overlap_tensor},
       {"experts_divided_by_tensor", &framework.experts_divided_by_tensor},
       {"broadcasts_by_owner", &framework.broadcasts_by_owner},

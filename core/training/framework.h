@@ -52,6 +52,8 @@ struct FrameworkProfile {
   bool overlap_transfers = true;   ///< between stages
   /// Each tensor rank sends its part of an activation to the next stage, which gathers it.
   bool scatters_transfers = false;
+  /// The input gradient's reduction runs under the weight gradient's product.
+  bool overlap_input_gradient = false;
   bool overlap_tensor = false;  ///< collectives of tensor parallelism under products
   bool experts_divided_by_tensor = false;
   /// ZeRO-1 state is sent out by its owners one parameter after the other (no all-gather).

@@ -119,10 +119,8 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   add_pass(part, layer.forward, false);
   add_pass(part, layer.backward, false);
   add_pass(part, layer.again, true);
-  // Megatron's backward has run the input gradient's reduction under the weight gradient's product
-  // since the code that brought sequence parallelism.
   const bool decomposed = run.async_tensor_parallel || pieces.setup->framework.overlap_tensor;
-  const bool newer = pieces.choices.sequence_parallel;
+  const bool under_weights = pieces.setup->framework.overlap_input_gradient;
   const double hidden = decomposed ? pieces.get(StepConstant::kTensorOverlap) : 0;
   const double again = pieces.choices.recompute == Recompute::kFull ? 1
                        : pieces.choices.recompute == Recompute::kSelective &&
@@ -135,7 +133,7 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   const double forward = traffic.forward * (1 - hidden);
   const double backward =
       traffic.backward *
-          (1 - std::max(hidden, newer ? pieces.get(StepConstant::kTensorOverlap) : 0)) +
+          (1 - std::max(hidden, under_weights ? pieces.get(StepConstant::kTensorOverlap) : 0)) +
       again * traffic.forward * (1 - hidden);
   const double dispatch = traffic.dispatch * exposed;
   part[StepTerm::kTensorTraffic] += forward + backward;
