@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace stagewright {
@@ -230,6 +232,23 @@ std::string to_json_text(const AccuracyReport& report) {
     json["rows"].push_back(to_json(row));
   }
   return json.dump(2);
+}
+
+std::string largest_terms(const AccuracyRow& row, std::size_t count) {
+  std::vector<std::size_t> order(kStepTermCount);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return row.terms.at(a) > row.terms.at(b); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(count, order.size()); ++i) {
+    const double share = row.terms.at(order[i]) / row.predicted_seconds.value_or(1);
+    if (share < 0.005) {
+      break;
+    }
+    text += fmt::format("{}{} {:.0f}", i == 0 ? "" : ", ",
+                        name_of(static_cast<StepTerm>(order[i])), 100 * share);
+  }
+  return text;
 }
 
 std::vector<const AccuracyRow*> worst_rows(const AccuracyReport& report, std::size_t count) {

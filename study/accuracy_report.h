@@ -68,6 +68,9 @@ struct AccuracyReport {
 /// The object that `stagewright validate --json` prints.
 [[nodiscard]] std::string to_json_text(const AccuracyReport& report);
 
+/// "products 43, host 20": shares of the predicted time in percent, largest first.
+[[nodiscard]] std::string largest_terms(const AccuracyRow& row, std::size_t count);
+
 /// Rows by error of the time, largest first.
 [[nodiscard]] std::vector<const AccuracyRow*> worst_rows(const AccuracyReport& report,
                                                          std::size_t count);

@@ -20,6 +20,8 @@ namespace {
 constexpr double kScale = 0.05;
 /// A source counts like this many independent records, however many it has.
 constexpr double kSourceRecords = 12;
+/// A constant that lies this near to its prior was moved by no record.
+constexpr double kUnmoved = 1e-3;
 /// Step of the numerical derivative, in the logarithm.
 constexpr double kStep = 1e-3;
 
@@ -297,6 +299,10 @@ Result<Calibration> calibrate(const DataFiles& files,
       fitted.high = edge(fit, parameter, loss, 1);
     }
     fitted.sources = movers(*problem, slopes, static_cast<Eigen::Index>(p));
+    if (std::abs(fitted.value / fitted.prior - 1) < kUnmoved) {
+      calibration.undetermined.push_back(fitted.name);
+      continue;
+    }
     calibration.fitted.push_back(std::move(fitted));
   }
   calibration.constants = fit.constants();

@@ -31,6 +31,7 @@ struct Calibration {
   std::vector<FittedConstant> fitted;
   std::vector<std::string> sources;  ///< datasets that were used
   int records = 0;
+  std::vector<std::string> undetermined;  ///< names that no record moves: they keep their priors
   double loss = 0;  ///< mean over sources of the mean robust error
 };
 

@@ -152,6 +152,13 @@ Result<StepConstants> parse_step_constants(std::string_view text, std::string_vi
       constants.values[static_cast<std::size_t>(info.constant)] = value;
     }
   });
+  reader.object("band", [&](JsonReader& band) {
+    constants.band = {.base = band.number("base"),
+                      .host = band.number("host"),
+                      .traffic = band.number("traffic"),
+                      .fixed = band.number("fixed"),
+                      .experts = band.number("experts")};
+  });
   reader.objects("classes", [&](JsonReader& entry) {
     const std::string name = entry.text("name");
     constants.classes[name] = {.host_micros = entry.number("host_micros"),
@@ -175,6 +182,11 @@ std::string to_json_text(const StepConstants& constants) {
   for (const StepConstantInfo& info : step_constant_infos()) {
     json["constants"][info.name] = rounded(constants[info.constant]);
   }
+  json["band"] = {{"base", rounded(constants.band.base)},
+                  {"host", rounded(constants.band.host)},
+                  {"traffic", rounded(constants.band.traffic)},
+                  {"fixed", rounded(constants.band.fixed)},
+                  {"experts", rounded(constants.band.experts)}};
   json["classes"] = nlohmann::ordered_json::array();
   for (const auto& [name, timing] : constants.classes) {
     json["classes"].push_back({{"name", name},

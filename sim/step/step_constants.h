@@ -60,8 +60,20 @@ struct ArchitectureShares {
   friend bool operator==(const ArchitectureShares&, const ArchitectureShares&) = default;
 };
 
+/// Standard deviation of log(measured / predicted) on sources that a calibration has not seen, by
+/// what the step spends its time on.
+struct StepBand {
+  double base = 0.075;
+  double host = 0.1;      ///< times the share of waiting for the host
+  double traffic = 0.2;   ///< times the share of exposed communication
+  double fixed = 1.5;     ///< times the share of what happens once a step
+  double experts = 0.3;   ///< times the share of experts
+  friend bool operator==(const StepBand&, const StepBand&) = default;
+};
+
 struct StepConstants {
   std::array<double, kStepConstantCount> values{};
+  StepBand band;
   std::map<std::string, TimingClass> classes;
   std::map<std::string, ArchitectureShares> architectures;
   friend bool operator==(const StepConstants&, const StepConstants&) = default;

@@ -433,6 +433,14 @@ std::string_view name_of(StepTerm term) {
   return "";
 }
 
+double step_deviation(const StepTime& step, const StepBand& band) {
+  const auto share = [&](StepTerm term) { return step[term] / step.seconds; };
+  const double traffic = share(StepTerm::kTensorTraffic) + share(StepTerm::kContextTraffic) +
+                         share(StepTerm::kExpertTraffic) + share(StepTerm::kGradientTraffic);
+  return band.base + band.host * share(StepTerm::kHost) + band.traffic * traffic +
+         band.fixed * share(StepTerm::kFixed) + band.experts * share(StepTerm::kExperts);
+}
+
 Result<void> can_price(const TrainingSetup& setup) {
   if (setup.device.peak.empty()) {
     return fail(ErrorCode::kUnsupported,
@@ -467,6 +475,7 @@ StepTime step_time(const TrainingSetup& setup, const StepConstants& constants) {
   const double straggle = total * constants[StepConstant::kStraggle] * std::log2(nodes);
   step.terms[static_cast<std::size_t>(StepTerm::kStragglers)] = straggle;
   step.seconds = total + straggle;
+  step.deviation = step_deviation(step, constants.band);
   return step;
 }
 

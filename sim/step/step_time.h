@@ -52,6 +52,9 @@ struct StepTime {
 /// format falls back to is in the device (a device without any gives a failure from `can_price`).
 [[nodiscard]] StepTime step_time(const TrainingSetup& setup, const StepConstants& constants);
 
+/// Standard deviation of the logarithm for this mix of terms.
+[[nodiscard]] double step_deviation(const StepTime& step, const StepBand& band);
+
 /// Why `step_time` cannot price this setup, or nothing.
 [[nodiscard]] Result<void> can_price(const TrainingSetup& setup);
 
