@@ -16,11 +16,13 @@ using Chosen = std::function<ExitCode(const Context&)>;
 using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 
 void add_plan_command(CLI::App& app, Chosen& chosen);
-void add_explain_command(CLI::App& app, Chosen& chosen);
 void add_simulate_command(CLI::App& app, Chosen& chosen);
 void add_profile_command(CLI::App& app, Chosen& chosen);
 void add_run_command(CLI::App& app, Chosen& chosen);
 void add_compare_command(CLI::App& app, Chosen& chosen);
+void add_validate_command(CLI::App& app, Chosen& chosen);
+void add_calibrate_command(CLI::App& app, Chosen& chosen);
+void add_explain_command(CLI::App& app, Chosen& chosen);
 void add_schedules_command(CLI::App& app, Chosen& chosen);
 /// Of `schedules`.
 void add_schedules_check_command(CLI::App& app, Chosen& chosen);

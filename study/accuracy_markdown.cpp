@@ -65,9 +65,13 @@ std::string time_rows(const AccuracyReport& report, bool experts, double& middle
     const auto count = static_cast<double>(times.errors.size());
     medians.push_back(median(times.errors));
     text += fmt::format("| {} | {} | {:.1f} | {:.1f} | {:.0f} | {:+.1f} | {:.0f} | {} |\n",
-                        source.name, times.errors.size(), 100 * medians.back(),
-                        100 * mean(times.errors), 100 * times.within / count,
-                        100 * (median(times.ratios) - 1), 100 * times.covered / count,
+                        source.name,
+                        times.errors.size(),
+                        100 * medians.back(),
+                        100 * mean(times.errors),
+                        100 * times.within / count,
+                        100 * (median(times.ratios) - 1),
+                        100 * times.covered / count,
                         percent_or_dash(source.noise_floor));
   }
   middle = medians.empty() ? 0 : mean(medians);
@@ -80,8 +84,12 @@ std::string time_section(const AccuracyReport& report, const std::string& title)
       "| --- | --: | --: | --: | --: | --: | --: | --: |\n";
   double middle = 0;
   const std::string dense = time_rows(report, false, middle);
-  std::string text = fmt::format("### {}\n\nDense models; mean of the sources' medians: {:.1f} %.\n\n{}{}",
-                                 title, 100 * middle, kHead, dense);
+  std::string text =
+      fmt::format("### {}\n\nDense models; mean of the sources' medians: {:.1f} %.\n\n{}{}",
+                  title,
+                  100 * middle,
+                  kHead,
+                  dense);
   const std::string experts = time_rows(report, true, middle);
   if (!experts.empty()) {
     text += fmt::format("\nModels with experts:\n\n{}{}", kHead, experts);
@@ -95,10 +103,14 @@ std::string memory_section(const AccuracyReport& report) {
       "| --- | --: | --: | --: | --: | --: |\n";
   for (const SourceAccuracy& source : report.sources) {
     if (source.memory_records > 0 || source.oom_right + source.oom_wrong > 0) {
-      text += fmt::format("| {} | {} | {} | {} | {} | {} of {} |\n", source.name,
-                          source.memory_records, percent_or_dash(source.memory_median_ape),
-                          source.oom_right, source.oom_wrong - source.fits_called_oom,
-                          source.fits_called_oom, source.fitting);
+      text += fmt::format("| {} | {} | {} | {} | {} | {} of {} |\n",
+                          source.name,
+                          source.memory_records,
+                          percent_or_dash(source.memory_median_ape),
+                          source.oom_right,
+                          source.oom_wrong - source.fits_called_oom,
+                          source.fits_called_oom,
+                          source.fitting);
     }
   }
   return text;
@@ -121,8 +133,11 @@ std::string group_section(const AccuracyReport& report) {
       largest = std::max(largest, group.regret);
     }
     const auto count = static_cast<double>(source.groups.size());
-    text += fmt::format("| {} | {} | {:.2f} | {:.1f} | {:.1f} |\n", source.name,
-                        source.groups.size(), correlation / count, 100 * regret / count,
+    text += fmt::format("| {} | {} | {:.2f} | {:.1f} | {:.1f} |\n",
+                        source.name,
+                        source.groups.size(),
+                        correlation / count,
+                        100 * regret / count,
                         100 * largest);
   }
   return text;
@@ -146,11 +161,14 @@ std::string skipped_section(const AccuracyReport& report) {
 }
 
 std::string worst_section(const AccuracyReport& report) {
-  std::string text = "| record | predicted, s | measured, s | error, % | largest terms, % |\n"
-                     "| --- | --: | --: | --: | --- |\n";
+  std::string text =
+      "| record | predicted, s | measured, s | error, % | largest terms, % |\n"
+      "| --- | --: | --: | --: | --- |\n";
   for (const AccuracyRow* row : worst_rows(report, 20)) {
-    text += fmt::format("| {} | {:.4g} | {:.4g} | {:+.0f} | {} |\n", row->id,
-                        *row->predicted_seconds, *row->measured_seconds,
+    text += fmt::format("| {} | {:.4g} | {:.4g} | {:+.0f} | {} |\n",
+                        row->id,
+                        *row->predicted_seconds,
+                        *row->measured_seconds,
                         100 * (*row->predicted_seconds / *row->measured_seconds - 1),
                         largest_terms(*row, 4));
   }
@@ -176,15 +194,21 @@ std::string meaning_of(const std::string& name) {
 }
 
 std::string constant_section(const Calibration& calibration) {
-  std::string text = "| constant | value | loss up 2 % | prior | moved by | meaning |\n"
-                     "| --- | --: | --- | --: | --- | --- |\n";
+  std::string text =
+      "| constant | value | loss up 2 % | prior | moved by | meaning |\n"
+      "| --- | --: | --- | --: | --- | --- |\n";
   for (const FittedConstant& fitted : calibration.fitted) {
     std::string sources;
     for (std::size_t i = 0; i < std::min<std::size_t>(3, fitted.sources.size()); ++i) {
       sources += (i == 0 ? "" : ", ") + fitted.sources[i];
     }
-    text += fmt::format("| {} | {:.3g} | {:.3g} to {:.3g} | {:.3g} | {} | {} |\n", fitted.name,
-                        fitted.value, fitted.low, fitted.high, fitted.prior, sources,
+    text += fmt::format("| {} | {:.3g} | {:.3g} to {:.3g} | {:.3g} | {} | {} |\n",
+                        fitted.name,
+                        fitted.value,
+                        fitted.low,
+                        fitted.high,
+                        fitted.prior,
+                        sources,
                         meaning_of(fitted.name));
   }
   return text;
@@ -203,21 +227,24 @@ std::string accuracy_markdown(const AccuracyReport& seen,
       "- 1; the noise floor is the median spread of repeated measurements of one configuration. "
       "A record is predicted from its own fields, the device's data sheet and the framework's "
       "profile alone.\n\n## Step time\n\n";
-  text += time_section(unseen,
-                       "Sources that the calibration has not seen (one left out at a time)");
+  text +=
+      time_section(unseen, "Sources that the calibration has not seen (one left out at a time)");
   text += time_section(seen, "The same sources in the calibration");
   text += "## Memory\n\n" + memory_section(seen);
-  text += "\n## Choosing among plans\n\n"
-          "Plans of one model on the same devices with the same batch, predicted without having "
-          "seen the source: rank correlation of predicted and measured times, and what the plan "
-          "predicted best costs over the best one.\n\n" +
-          group_section(unseen);
+  text +=
+      "\n## Choosing among plans\n\n"
+      "Plans of one model on the same devices with the same batch, predicted without having "
+      "seen the source: rank correlation of predicted and measured times, and what the plan "
+      "predicted best costs over the best one.\n\n" +
+      group_section(unseen);
   text += fmt::format(
       "\n## Constants\n\n{} constants are fitted to {} records of {} sources "
       "(`stagewright calibrate`): robust least squares on the logarithm, every source weighing "
       "the same, each constant held to its prior. \"Loss up 2 %\" is how far it can move alone. "
       "None belongs to a record, a model or a source.\n\n",
-      calibration.fitted.size(), calibration.records, calibration.sources.size());
+      calibration.fitted.size(),
+      calibration.records,
+      calibration.sources.size());
   text += constant_section(calibration);
   if (!calibration.undetermined.empty()) {
     text += "\nNo record moves these, so that they keep their priors: ";
@@ -231,7 +258,11 @@ std::string accuracy_markdown(const AccuracyReport& seen,
       "\nThe 80 % band is +- 1.28 times {:.3g} + {:.3g} x share of host waits + {:.3g} x share of "
       "exposed communication + {:.3g} x share of what happens once a step + {:.3g} x share of "
       "experts, in the logarithm, from the sources when left out.\n",
-      band.base, band.host, band.traffic, band.fixed, band.experts);
+      band.base,
+      band.host,
+      band.traffic,
+      band.fixed,
+      band.experts);
   text += "\n## Worst records (source not seen)\n\n" + worst_section(unseen);
   text += "\n## Not judged\n\n" + skipped_section(seen);
   return text;

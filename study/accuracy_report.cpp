@@ -245,8 +245,8 @@ std::string largest_terms(const AccuracyRow& row, std::size_t count) {
     if (share < 0.005) {
       break;
     }
-    text += fmt::format("{}{} {:.0f}", i == 0 ? "" : ", ",
-                        name_of(static_cast<StepTerm>(order[i])), 100 * share);
+    text += fmt::format(
+        "{}{} {:.0f}", i == 0 ? "" : ", ", name_of(static_cast<StepTerm>(order[i])), 100 * share);
   }
   return text;
 }

@@ -32,7 +32,7 @@ struct Calibration {
   std::vector<std::string> sources;  ///< datasets that were used
   int records = 0;
   std::vector<std::string> undetermined;  ///< names that no record moves: they keep their priors
-  double loss = 0;  ///< mean over sources of the mean robust error
+  double loss = 0;                        ///< mean over sources of the mean robust error
 };
 
 /// Fits every constant of the step time to measured records: least squares on the logarithm of

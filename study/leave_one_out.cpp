@@ -63,11 +63,8 @@ struct Point {
 };
 
 std::vector<Point> points_of(const std::vector<AccuracyRow>& rows, std::size_t& sources) {
-  constexpr std::array<StepBand, 5> kUnits{{{1, 0, 0, 0, 0},
-                                            {0, 1, 0, 0, 0},
-                                            {0, 0, 1, 0, 0},
-                                            {0, 0, 0, 1, 0},
-                                            {0, 0, 0, 0, 1}}};
+  constexpr std::array<StepBand, 5> kUnits{
+      {{1, 0, 0, 0, 0}, {0, 1, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}}};
   std::map<std::string, std::size_t> known;
   std::vector<Point> points;
   for (const AccuracyRow& row : rows) {

@@ -41,9 +41,9 @@ struct FrameworkProfile {
   bool fused_residual = true;    ///< bias, dropout and residual in one kernel
   bool fused_norm = true;
   bool fused_optimizer = true;
-  bool fused_casts = false;  ///< to 8 bits, inside the kernel before (Transformer Engine)
+  bool fused_casts = false;         ///< to 8 bits, inside the kernel before (Transformer Engine)
   bool fused_accumulation = false;  ///< weight gradients are added by the product itself
-  bool dropout = false;  ///< after attention and MLP, and of the attention weights
+  bool dropout = false;             ///< after attention and MLP, and of the attention weights
 
   // Communication.
   bool sequence_parallel = false;  ///< with tensor parallelism

@@ -152,8 +152,8 @@ KernelRates kernel_rates(const TrainingSetup& setup,
   if (rates.narrow < rates.element) {
     // Fused: written narrow, twice (whole and transposed).  Else read for its largest value, read
     // and written.
-    rates.cast = setup.framework.fused_casts ? 2 * rates.narrow
-                                             : 2 * rates.element + 2 * rates.narrow;
+    rates.cast =
+        setup.framework.fused_casts ? 2 * rates.narrow : 2 * rates.element + 2 * rates.narrow;
   }
   rates.batched = rates.wide * constants[StepConstant::kBatchedShare];
   if (setup.run.shape.head_dim % 8 != 0) {

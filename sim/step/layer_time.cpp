@@ -381,8 +381,8 @@ LayerTime embedding_time(const TrainingSetup& setup,
   add_bytes(layer.forward, rates, elements * 3 * rates.element, 6);
   add_bytes(layer.backward, rates, elements * 6 * rates.element, 4);
   // The table's gradient is cleared, then added to the sum, whole.
-  layer.weights = static_cast<double>(setup.run.shape.vocabulary * setup.run.shape.hidden) /
-                  setup.run.tp;
+  layer.weights =
+      static_cast<double>(setup.run.shape.vocabulary * setup.run.shape.hidden) / setup.run.tp;
   layer.backward.elementwise += layer.weights * rates.element / rates.memory;
   add_accumulation(layer, setup, choices, rates);
   return layer;

@@ -20,9 +20,9 @@ struct PassTime {
 /// A transformer layer, or what stands at an end of the model.
 struct LayerTime {
   PassTime forward;
-  PassTime backward;  ///< without what is computed again
-  PassTime again;     ///< forward work that the backward repeats
-  double weights = 0; ///< elements of the products' weights on this rank
+  PassTime backward;   ///< without what is computed again
+  PassTime again;      ///< forward work that the backward repeats
+  double weights = 0;  ///< elements of the products' weights on this rank
 };
 
 /// What the run leaves open, as the framework does it.

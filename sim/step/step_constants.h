@@ -26,7 +26,7 @@ enum class StepConstant : std::uint8_t {
   kFlash1Share,       ///< FlashAttention-1 in training over FlashAttention-2 alone
   kFlash2Share,       ///< FlashAttention-2 in training over itself alone
   kVendorShare,       ///< cuDNN's attention over it
-  kBatchedShare,         ///< rate of attention's batched products over that of single ones
+  kBatchedShare,      ///< rate of attention's batched products over that of single ones
   kMisalignedAttention,  ///< slow-down of batched products with a head size off 8 elements
   kCollectiveMicros,     ///< added to each collective between kernels: skew and launch
   kNicShare,             ///< share of line rate that collectives reach between nodes
@@ -64,10 +64,10 @@ struct ArchitectureShares {
 /// what the step spends its time on.
 struct StepBand {
   double base = 0.075;
-  double host = 0.1;      ///< times the share of waiting for the host
-  double traffic = 0.2;   ///< times the share of exposed communication
-  double fixed = 1.5;     ///< times the share of what happens once a step
-  double experts = 0.3;   ///< times the share of experts
+  double host = 0.1;     ///< times the share of waiting for the host
+  double traffic = 0.2;  ///< times the share of exposed communication
+  double fixed = 1.5;    ///< times the share of what happens once a step
+  double experts = 0.3;  ///< times the share of experts
   friend bool operator==(const StepBand&, const StepBand&) = default;
 };
 

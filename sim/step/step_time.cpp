@@ -204,7 +204,8 @@ Pipeline pipeline_of(const Pieces& pieces) {
                       run.vocabulary_placement == VocabularyPlacement::kInterlaced;
   const double share = spread ? static_cast<double>(run.tp) * run.pp : run.tp;
   const Part head = end_part(pieces, head_time(*pieces.setup, pieces.choices, pieces.rates, share));
-  const Part embedding = end_part(pieces, embedding_time(*pieces.setup, pieces.choices, pieces.rates));
+  const Part embedding =
+      end_part(pieces, embedding_time(*pieces.setup, pieces.choices, pieces.rates));
 
   Pipeline pipeline;
   pipeline.layers =

@@ -1,0 +1,63 @@
+// One closed-form prediction of a plan's step time after set-up: GPT-3 175B on 256 A100.
+
+#include "sim/step/step_time.h"
+
+#include <benchmark/benchmark.h>
+
+#include "core/base/data_files.h"
+#include "core/cluster/cluster.h"
+#include "sim/memory/step_memory.h"
+
+namespace stagewright {
+namespace {
+
+TrainingSetup setup() {
+  const DataFiles files = DataFiles::embedded();
+  TrainingSetup result;
+  result.device = *find_device(files, "a100-80gb-sxm");
+  result.framework = *find_framework(files, "megatron");
+  result.intra_node = result.device.intra_node;
+  result.inter_node = result.device.inter_node;
+  TrainingRun& run = result.run;
+  run.shape = {.layers = 96,
+               .hidden = 12288,
+               .heads = 96,
+               .kv_heads = 96,
+               .head_dim = 128,
+               .feed_forward = 49152,
+               .vocabulary = 51200,
+               .max_sequence = 2048};
+  run.sequence = 2048;
+  run.dp = 8;
+  run.tp = 8;
+  run.pp = 4;
+  run.micro_batches = 192;
+  run.recompute = Recompute::kFull;
+  return result;
+}
+
+void predict_time(benchmark::State& state) {
+  const TrainingSetup run = setup();
+  const StepConstants constants = *load_step_constants(DataFiles::embedded());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(step_time(run, constants));
+  }
+}
+BENCHMARK(predict_time)->Unit(benchmark::kMicrosecond);
+
+void predict_time_and_memory(benchmark::State& state) {
+  const TrainingSetup run = setup();
+  const DataFiles files = DataFiles::embedded();
+  const StepConstants constants = *load_step_constants(files);
+  const MemoryConstants memory = *load_memory_constants(files);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(step_time(run, constants));
+    benchmark::DoNotOptimize(step_memory(run, memory));
+  }
+}
+BENCHMARK(predict_time_and_memory)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace stagewright
+
+BENCHMARK_MAIN();

@@ -1,0 +1,222 @@
+#include "sim/step/step_time.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/data_files.h"
+#include "core/cluster/cluster.h"
+#include "sim/step/kernel_time.h"
+#include "sim/step/stage_layers.h"
+
+namespace stagewright {
+namespace {
+
+StepConstants constants() {
+  return *load_step_constants(DataFiles::embedded());
+}
+
+/// GPT-3 of 175 billion parameters (Brown et al. 2020, table 2.1) on 256 A100, dp 8 x tp 8 x pp 4.
+TrainingSetup gpt3() {
+  const DataFiles files = DataFiles::embedded();
+  TrainingSetup setup;
+  setup.device = *find_device(files, "a100-80gb-sxm");
+  setup.framework = *find_framework(files, "megatron-lm");
+  setup.intra_node = setup.device.intra_node;
+  setup.inter_node = setup.device.inter_node;
+  TrainingRun& run = setup.run;
+  run.shape = {.layers = 96,
+               .hidden = 12288,
+               .heads = 96,
+               .kv_heads = 96,
+               .head_dim = 128,
+               .feed_forward = 49152,
+               .vocabulary = 51200,
+               .max_sequence = 2048};
+  run.sequence = 2048;
+  run.dp = 8;
+  run.tp = 8;
+  run.pp = 4;
+  run.micro_batch = 1;
+  run.micro_batches = 192;
+  run.format = MatrixFormat::kFloat16;
+  run.half_precision = true;
+  run.recompute = Recompute::kFull;
+  return setup;
+}
+
+/// Model FLOP/s per device over the data sheet's peak (Narayanan et al. 2021, equation 2, without
+/// the recomputed forward).
+double utilisation(const TrainingSetup& setup, double seconds) {
+  const TrainingRun& run = setup.run;
+  const auto tokens = static_cast<double>(run.global_batch() * run.sequence);
+  const auto layers = static_cast<double>(run.shape.layers);
+  const auto hidden = static_cast<double>(run.shape.hidden);
+  const double flops = 72 * tokens * layers * hidden * hidden *
+                       (1 + static_cast<double>(run.sequence) / (6 * hidden) +
+                        static_cast<double>(run.shape.vocabulary) / (12 * layers * hidden));
+  return flops / seconds / static_cast<double>(run.devices()) / 312e12;
+}
+
+TEST(StepTime, TermsAddUpToTheStep) {
+  const StepTime step = step_time(gpt3(), constants());
+  double sum = 0;
+  for (const double term : step.terms) {
+    EXPECT_GE(term, 0);
+    sum += term;
+  }
+  EXPECT_NEAR(sum, step.seconds, 1e-9 * step.seconds);
+}
+
+// Megatron-LM reports 44 to 52 % of peak for such models with recomputation counted (Narayanan et
+// al. 2021, table 1), three quarters of that without.
+TEST(StepTime, Gpt3On256DevicesReachesWhatMegatronReports) {
+  TrainingSetup setup = gpt3();
+  EXPECT_NEAR(utilisation(setup, step_time(setup, constants()).seconds), 0.36, 0.04);
+}
+
+// (pp - 1) / m of the ideal time where stages are alike, divided by the virtual stages.
+TEST(StepTime, BubbleIsThatOfTheSchedule) {
+  TrainingSetup setup = gpt3();
+  setup.run.shape.vocabulary = 8;  // ends that weigh nothing
+  setup.run.micro_batches = 12;
+  const StepTime plain = step_time(setup, constants());
+  const double busy = plain.seconds / (1 + constants()[StepConstant::kStraggle] * 5) -
+                      plain[StepTerm::kBubble] - plain[StepTerm::kGradientTraffic] -
+                      plain[StepTerm::kOptimizer] - plain[StepTerm::kFixed] -
+                      plain[StepTerm::kTransfers];
+  EXPECT_NEAR(plain[StepTerm::kBubble] / busy, 3.0 / 12, 0.005);
+  setup.run.virtual_stages = 4;
+  EXPECT_NEAR(step_time(setup, constants())[StepTerm::kBubble],
+              plain[StepTerm::kBubble] / 4,
+              0.01 * plain[StepTerm::kBubble]);
+}
+
+// A quarter of the work is done again.
+TEST(StepTime, FullRecomputationAddsAForward) {
+  TrainingSetup setup = gpt3();
+  const double with = step_time(setup, constants()).seconds;
+  setup.run.recompute = Recompute::kNone;
+  const double without = step_time(setup, constants()).seconds;
+  EXPECT_NEAR(with / without, 1.31, 0.04);
+}
+
+TEST(StepTime, NarrowerNetworkOnlySlowsWhatCrossesIt) {
+  TrainingSetup setup = gpt3();
+  const StepTime wide = step_time(setup, constants());
+  setup.inter_node.devices_per_port = 8;
+  const StepTime narrow = step_time(setup, constants());
+  EXPECT_NEAR(narrow[StepTerm::kGradientTraffic],
+              8 * wide[StepTerm::kGradientTraffic],
+              0.2 * narrow[StepTerm::kGradientTraffic]);
+  EXPECT_EQ(narrow[StepTerm::kProducts], wide[StepTerm::kProducts]);
+  EXPECT_EQ(narrow[StepTerm::kTensorTraffic], wide[StepTerm::kTensorTraffic]);
+}
+
+TEST(StepTime, OneOfEverythingHasNoTraffic) {
+  TrainingSetup setup = gpt3();
+  setup.run.dp = 1;
+  setup.run.tp = 1;
+  setup.run.pp = 1;
+  setup.run.shape.layers = 2;
+  const StepTime step = step_time(setup, constants());
+  for (const StepTerm term : {StepTerm::kTensorTraffic,
+                              StepTerm::kTransfers,
+                              StepTerm::kBubble,
+                              StepTerm::kGradientTraffic,
+                              StepTerm::kStragglers}) {
+    EXPECT_EQ(step[term], 0) << name_of(term);
+  }
+}
+
+// A dp of 8 V100 (DGX-1): gradients of BERT-large-sized layers, 2 bytes each, over NVLink 2 at the
+// measured 124 GB/s bus bandwidth take 2 x 7 / 8 x 0.68 GB / 124 GB/s = 10 ms: a few percent of a
+// step of long sequences, a tenth of one with a single short micro-batch.
+TEST(StepTime, GradientSynchronisationOnEightV100IsAFewPercent) {
+  TrainingSetup setup = gpt3();
+  const DataFiles files = DataFiles::embedded();
+  setup.device = *find_device(files, "v100-16gb-sxm");
+  setup.intra_node = setup.device.intra_node;
+  setup.inter_node = setup.device.inter_node;
+  TrainingRun& run = setup.run;
+  run.shape.layers = 24;
+  run.shape.hidden = 1024;
+  run.shape.heads = 16;
+  run.shape.kv_heads = 16;
+  run.shape.head_dim = 64;
+  run.shape.feed_forward = 4096;
+  run.shape.vocabulary = 30528;
+  run.sequence = 512;
+  run.tp = 1;
+  run.pp = 1;
+  run.micro_batch = 8;
+  run.micro_batches = 1;
+  run.recompute = Recompute::kNone;
+  const StepTime step = step_time(setup, constants());
+  EXPECT_NEAR(step[StepTerm::kGradientTraffic], 0.0095, 0.004);
+  EXPECT_GT(step[StepTerm::kGradientTraffic] / step.seconds, 0.015);
+  EXPECT_LT(step[StepTerm::kGradientTraffic] / step.seconds, 0.08);
+}
+
+// The 34-billion-parameter case: 512 A100 40 GB, dp 16 x tp 8 x pp 4, 16 micro-batches, about 120
+// samples/s.  Shape and sequence are not stated in the case: LLaMA-like, 48 layers of 8192, and
+// sequences of 2048 are assumed, micro-batches of 4 with full recomputation.
+TrainingSetup case_34b() {
+  TrainingSetup setup = gpt3();
+  const DataFiles files = DataFiles::embedded();
+  setup.device = *find_device(files, "a100-40gb-sxm");
+  TrainingRun& run = setup.run;
+  run.shape.layers = 40;
+  run.shape.hidden = 8192;
+  run.shape.heads = 64;
+  run.shape.kv_heads = 64;
+  run.shape.feed_forward = 32768;
+  run.dp = 16;
+  run.micro_batch = 1;
+  run.micro_batches = 16;
+  return setup;
+}
+
+TEST(StepTime, ADeeperPipelineWithFewerMicroBatchesIsSlower) {
+  TrainingSetup wide = case_34b();
+  TrainingSetup deep = wide;
+  deep.run.pp = 8;
+  deep.run.dp = 8;
+  deep.run.micro_batches = 8;
+  const auto rate = [&](const TrainingSetup& setup) {
+    return static_cast<double>(setup.run.global_batch()) / step_time(setup, constants()).seconds;
+  };
+  EXPECT_NEAR(rate(wide), 120, 0.15 * 120);
+  EXPECT_LT(rate(deep), 0.85 * rate(wide));
+}
+
+TEST(ProductTime, FollowsWavesOfTiles) {
+  const TrainingSetup setup = gpt3();
+  const KernelRates rates = kernel_rates(setup, constants(), TimingClass{});
+  // 108 tiles of 256 x 128 are one wave; one more row of tiles costs a second.
+  const double one = product_seconds(rates, rates.wide, 256 * 12, 8192, 128 * 9);
+  const double more = product_seconds(rates, rates.wide, 256 * 24, 8192, 128 * 9);
+  EXPECT_NEAR((more - rates.kernel) / (one - rates.kernel), 2, 1e-9);
+  EXPECT_GT(product_seconds(rates, rates.wide, 256 * 13, 8192, 128 * 9), one);
+}
+
+TEST(StageLayers, GivesFewerLayersToAHeavyEnd) {
+  TrainingSetup setup = gpt3();
+  setup.run.shape.layers = 32;
+  setup.run.pp = 8;
+  setup.framework.balances_stages = true;
+  const StageLayers split = stage_layers(setup, 1.0, 0.1, 3.0);
+  EXPECT_EQ(split.first + split.last + split.middle_sum, 32);
+  EXPECT_LT(split.last, split.middle_most);
+  setup.framework.balances_stages = false;
+  const StageLayers even = stage_layers(setup, 1.0, 0.1, 3.0);
+  EXPECT_EQ(even.last, 4);
+}
+
+TEST(StepConstants, FileRoundTrip) {
+  const StepConstants before = constants();
+  const auto after = parse_step_constants(to_json_text(before), "step_time.json");
+  ASSERT_TRUE(after) << after.error().to_string();
+  EXPECT_EQ(*after, before);
+}
+
+}  // namespace
+}  // namespace stagewright
