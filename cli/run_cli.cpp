@@ -16,15 +16,16 @@
 namespace stagewright {
 namespace {
 
-constexpr std::array<AddCommand, 9> kCommands{&add_profile_command,
-                                              &add_plan_command,
-                                              &add_explain_command,
-                                              &add_simulate_command,
-                                              &add_run_command,
-                                              &add_compare_command,
-                                              &add_schedules_command,
-                                              &add_validate_command,
-                                              &add_calibrate_command};
+constexpr std::array<AddCommand, 10> kCommands{&add_profile_command,
+                                               &add_plan_command,
+                                               &add_explain_command,
+                                               &add_simulate_command,
+                                               &add_run_command,
+                                               &add_compare_command,
+                                               &add_schedules_command,
+                                               &add_validate_command,
+                                               &add_calibrate_command,
+                                               &add_calibrate_link_command};
 
 constexpr const char* kFooter = R"(
 The usual way through:

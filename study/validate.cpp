@@ -15,8 +15,13 @@ namespace stagewright {
 namespace {
 
 std::string group_key(const MeasuredRecord& record) {
-  return fmt::format("{} s{} on {} x {}, batch {}",
+  const TransformerShape& shape = record.run.shape;
+  return fmt::format("{} {}x{}, {} heads, vocabulary {}, sequence {} on {} x {}, batch {}",
                      record.model,
+                     shape.layers,
+                     shape.hidden,
+                     shape.heads,
+                     shape.vocabulary,
                      record.run.sequence,
                      record.run.devices(),
                      record.device,
