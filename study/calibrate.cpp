@@ -18,8 +18,7 @@ namespace {
 
 /// Typical error of a good prediction: where the loss turns from quadratic to linear.
 constexpr double kScale = 0.05;
-/// A source counts like this many independent records however many it has; half of that and half
-/// of its own where it has fewer.
+/// A source counts like this many independent records, however many more it has.
 constexpr double kSourceRecords = 12;
 /// A constant that lies this near to its prior was moved by no record.
 constexpr double kUnmoved = 1e-3;
@@ -82,7 +81,7 @@ Result<Problem> collect(const DataFiles& files,
   for (Sample& sample : problem.samples) {
     const double count = counts[sample.source];
     const double experts = sample.setup.run.experts ? 0.5 : 1;
-    sample.weight = experts * (kSourceRecords + std::min(count, kSourceRecords)) / 2 / count;
+    sample.weight = experts * std::min(count, kSourceRecords) / count;
   }
   return problem;
 }

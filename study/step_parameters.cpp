@@ -40,10 +40,10 @@ ArchitectureShares isolated_shares(const std::string& architecture) {
     return {.matrix = 0.78, .attention = 0.345};
   }
   if (architecture == "blackwell") {
-    return {.matrix = 0.70, .attention = 0.45};
+    return {.matrix = 0.64, .attention = 0.45};
   }
   if (architecture == "blackwell-ultra") {
-    return {.matrix = 0.80, .attention = 0.45};
+    return {.matrix = 0.74, .attention = 0.45};
   }
   if (architecture == "cdna3") {
     return {.matrix = 0.50, .attention = 0.25};

@@ -23,7 +23,8 @@ std::vector<RecordLine> published() {
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
-  return values.at(values.size() / 2);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values.at(half) : (values.at(half - 1) + values.at(half)) / 2;
 }
 
 std::vector<double> errors(const AccuracyReport& report, const std::string& source, bool experts) {
