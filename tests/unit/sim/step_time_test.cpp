@@ -90,13 +90,14 @@ TEST(StepTime, BubbleIsThatOfTheSchedule) {
               0.01 * plain[StepTerm::kBubble]);
 }
 
-// A quarter of the work is done again.
+// A third of the work, with its collectives, is done again; a forward's kernels are the less
+// efficient half.
 TEST(StepTime, FullRecomputationAddsAForward) {
   TrainingSetup setup = gpt3();
   const double with = step_time(setup, constants()).seconds;
   setup.run.recompute = Recompute::kNone;
   const double without = step_time(setup, constants()).seconds;
-  EXPECT_NEAR(with / without, 1.31, 0.04);
+  EXPECT_NEAR(with / without, 1.34, 0.04);
 }
 
 TEST(StepTime, NarrowerNetworkOnlySlowsWhatCrossesIt) {
@@ -157,8 +158,9 @@ TEST(StepTime, GradientSynchronisationOnEightV100IsAFewPercent) {
 }
 
 // The 34-billion-parameter case: 512 A100 40 GB, dp 16 x tp 8 x pp 4, 16 micro-batches, about 120
-// samples/s.  Shape and sequence are not stated in the case: LLaMA-like, 48 layers of 8192, and
-// sequences of 2048 are assumed, micro-batches of 4 with full recomputation.
+// samples/s.  Shape and sequence are not stated in the case: 40 layers of 8192 and one sequence of
+// 2048 a micro-batch are assumed, and selective recomputation, which is what 28 GB a device leave
+// room for beside 19 GB of state.
 TrainingSetup case_34b() {
   TrainingSetup setup = gpt3();
   const DataFiles files = DataFiles::embedded();
@@ -172,6 +174,7 @@ TrainingSetup case_34b() {
   run.dp = 16;
   run.micro_batch = 1;
   run.micro_batches = 16;
+  run.recompute = Recompute::kSelective;
   return setup;
 }
 
