@@ -5,7 +5,7 @@
 /// one stage and micro-batch.  Transfers are lags of edges and not counted.  Lists are compiled
 /// once and timed again and again with the durations in a vector of 64-bit picoseconds; the result
 /// is the end of every action.  Counters:
-///   actions/s       actions timed per second
+///   actions/s       actions timed per second of processor time
 ///   B/action        bytes that are allocated while the pass runs: graph, map from the lists to it,
 ///                   durations, ends, tables of classes; counted by the allocator
 ///   peak B/action   most that was allocated at once from before the compilation until the pass is
