@@ -52,6 +52,10 @@ std::string_view name_of(Recompute recompute) {
   return kRecomputeNames[static_cast<std::size_t>(recompute)];
 }
 
+std::string_view name_of(RecomputePlacement placement) {
+  return placement == RecomputePlacement::kAhead ? "ahead" : "backward";
+}
+
 std::optional<Recompute> recompute_named(std::string_view name) {
   const auto* const found = std::ranges::find(kRecomputeNames, name);
   return found == kRecomputeNames.end()
@@ -119,6 +123,9 @@ std::string summary(const Plan& plan) {
     text += fmt::format(" in {} rounds", plan.flushes);
   }
   text += fmt::format(", recompute {}", recompute_text(plan.stages));
+  if (plan.recompute_placement == RecomputePlacement::kAhead) {
+    text += " ahead";
+  }
   if (plan.zero_stage > 0) {
     text += fmt::format(", zero {}", plan.zero_stage);
   }

@@ -23,6 +23,13 @@ enum class Recompute : std::uint8_t {
 [[nodiscard]] std::string_view name_of(Recompute recompute);  ///< "none", "selective", "full"
 [[nodiscard]] std::optional<Recompute> recompute_named(std::string_view name);
 
+/// Where a stage's recomputation runs.
+enum class RecomputePlacement : std::uint8_t {
+  kBackward,  ///< in the backward, layer by layer: one layer's activations at a time
+  kAhead,     ///< as an action of its own ahead of it, while the rank waits for the gradient
+};
+[[nodiscard]] std::string_view name_of(RecomputePlacement placement);  ///< "backward", "ahead"
+
 /// One (virtual) stage of the pipeline.
 struct StagePlan {
   std::int32_t first_layer = 0;  ///< into ModelGraph::layers (topological order)
@@ -42,7 +49,8 @@ struct PrecisionPlan {
   DType compute = DType::kBFloat16;  ///< weights and activations
   DType gradient = DType::kFloat32;  ///< accumulation and reduction
   bool master_weights = true;        ///< fp32 copy in the optimizer (ignored for fp32 compute)
-  std::optional<DType> transfer;     ///< of activations between stages; absent: as computed
+  /// Of activations and their gradients on the way between stages; absent: as computed.
+  std::optional<DType> transfer;
   friend bool operator==(const PrecisionPlan&, const PrecisionPlan&) = default;
 };
 
@@ -64,7 +72,13 @@ struct Plan {
   std::int32_t flushes = 1;           ///< pipeline rounds they are divided into
   std::string schedule = "1f1b";
   std::map<std::string, std::int64_t> schedule_parameters;
+  RecomputePlacement recompute_placement = RecomputePlacement::kBackward;
   std::int32_t zero_stage = 0;
+  /// zero_stage 3: parameters that were gathered for a forward stay for its backward where that
+  /// comes at most so many compute actions later, else they are gathered again.
+  std::int32_t gather_residency = 0;
+  /// zero_stage 3: parameters are gathered so many compute actions ahead of their use.
+  std::int32_t gather_prefetch = 1;
   bool sequence_parallel = false;
   std::optional<Bytes> bucket_size;  ///< absent: one gradient bucket a stage
   PrecisionPlan precision;

@@ -234,11 +234,18 @@ class PlanReader {
   void read_settings() {
     plan_.schedule = reader_.text_or("schedule", plan_.schedule);
     plan_.schedule_parameters = read_integers(reader_, "schedule_parameters");
+    if (reader_.has("recompute_placement")) {
+      static const std::vector<std::string_view> kPlacements = {"backward", "ahead"};
+      plan_.recompute_placement =
+          static_cast<RecomputePlacement>(reader_.one_of("recompute_placement", kPlacements));
+    }
     const std::int64_t zero = reader_.integer_or("zero_stage", 0);
     if (!reader_.failed() && (zero < 0 || zero > 3)) {
       reader_.reject("zero_stage", fmt::format("is {}; it is 0, 1, 2 or 3", zero));
     }
     plan_.zero_stage = static_cast<std::int32_t>(zero);
+    plan_.gather_residency = read_distance("gather_residency", plan_.gather_residency);
+    plan_.gather_prefetch = read_distance("gather_prefetch", plan_.gather_prefetch);
     plan_.sequence_parallel = reader_.boolean_or("sequence_parallel", false);
     if (reader_.has("bucket_size")) {
       plan_.bucket_size = reader_.bytes("bucket_size");
@@ -256,6 +263,16 @@ class PlanReader {
       plan_.optimizer = read_optimizer(inner, clips_nothing);
     });
     plan_.rank_order = read_rank_order(reader_, plan_.rank_order);
+  }
+
+  /// So many compute actions.
+  std::int32_t read_distance(std::string_view key, std::int32_t fallback) {
+    const std::int64_t distance = reader_.integer_or(key, fallback);
+    if (!reader_.failed() && (distance < 0 || distance > kMostDevices)) {
+      reader_.reject(key, fmt::format("is {}; it counts compute actions, from 0 on", distance));
+      return fallback;
+    }
+    return static_cast<std::int32_t>(distance);
   }
 
   void read_stages() {

@@ -63,7 +63,10 @@ std::string to_json_text(const Plan& plan) {
   json["virtual_stages"] = plan.virtual_stages;
   json["cp"] = plan.cp;
   json["ep"] = plan.ep;
+  json["recompute_placement"] = name_of(plan.recompute_placement);
   json["zero_stage"] = plan.zero_stage;
+  json["gather_residency"] = plan.gather_residency;
+  json["gather_prefetch"] = plan.gather_prefetch;
   json["sequence_parallel"] = plan.sequence_parallel;
   if (plan.bucket_size) {
     json["bucket_size"] = to_exact_string(*plan.bucket_size);

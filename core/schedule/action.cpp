@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,8 @@ std::string_view name_of(ActionKind kind) {
       return "gather-parameters";
     case ActionKind::kOptimizerStep:
       return "optimizer-step";
+    case ActionKind::kUpdateParameters:
+      return "update-parameters";
   }
   SW_CHECK(false, "a known action kind");
 }
@@ -56,6 +59,10 @@ bool is_compute(ActionKind kind) {
   return kind == ActionKind::kForward || kind == ActionKind::kBackward ||
          kind == ActionKind::kBackwardInput || kind == ActionKind::kBackwardWeight ||
          kind == ActionKind::kRecompute;
+}
+
+bool has_version(ActionKind kind) {
+  return is_compute(kind) || kind == ActionKind::kUpdateParameters;
 }
 
 bool is_send(ActionKind kind) {
@@ -93,6 +100,8 @@ std::optional<std::string_view> token_of(ActionKind kind) {
       return "SEND_B";
     case ActionKind::kRecvGradient:
       return "RECV_B";
+    case ActionKind::kUpdateParameters:
+      return "U";
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:
     case ActionKind::kOptimizerStep:
@@ -104,14 +113,24 @@ std::optional<std::string_view> token_of(ActionKind kind) {
 
 std::string to_string(const Action& action) {
   if (const auto token = token_of(action.kind)) {
-    return fmt::format("{}{}{}", action.stage.value(), *token, action.micro_batch.value());
+    std::string text =
+        fmt::format("{}{}{}", action.stage.value(), *token, action.micro_batch.value());
+    if (action.version != 0) {
+      text += fmt::format("v{}", action.version);
+    }
+    return text;
   }
   if (action.kind == ActionKind::kOptimizerStep) {
     return "STEP";
   }
-  return fmt::format("{}{}",
-                     action.kind == ActionKind::kReduceGradients ? kReduceToken : kGatherToken,
-                     action.bucket.value());
+  std::string text =
+      fmt::format("{}{}",
+                  action.kind == ActionKind::kReduceGradients ? kReduceToken : kGatherToken,
+                  action.bucket.value());
+  if (action.micro_batch.value() != 0) {
+    text += fmt::format("m{}", action.micro_batch.value());
+  }
+  return text;
 }
 
 namespace {
@@ -135,8 +154,14 @@ std::optional<Action> parse_bucket_action(std::string_view text) {
     if (text.starts_with(token)) {
       text.remove_prefix(token.size());
       const auto bucket = take_number(text);
-      if (bucket && text.empty()) {
-        return Action{.kind = kind, .bucket = BucketId(*bucket)};
+      std::optional<std::int32_t> micro_batch = 0;
+      if (text.starts_with('m')) {
+        text.remove_prefix(1);
+        micro_batch = take_number(text);
+      }
+      if (bucket && micro_batch && text.empty()) {
+        return Action{
+            .kind = kind, .micro_batch = MicroBatchId(*micro_batch), .bucket = BucketId(*bucket)};
       }
     }
   }
@@ -171,6 +196,14 @@ std::optional<Action> parse_action(std::string_view text) {
     return std::nullopt;
   }
   Action action{.kind = *kind, .stage = StageId(*stage), .micro_batch = MicroBatchId(*micro_batch)};
+  if (text.starts_with('v') && has_version(*kind)) {
+    text.remove_prefix(1);
+    const auto version = take_number(text);
+    if (!version || *version > std::numeric_limits<std::uint16_t>::max()) {
+      return std::nullopt;
+    }
+    action.version = static_cast<std::uint16_t>(*version);
+  }
   if (text.starts_with('@') && (is_send(*kind) || is_receive(*kind))) {
     text.remove_prefix(1);
     const auto peer = take_number(text);

@@ -21,15 +21,20 @@ enum class ActionKind : std::uint8_t {
   kRecvActivation,    ///< stage = the consuming stage
   kSendGradient,      ///< stage = the producing stage
   kRecvGradient,      ///< stage = the consuming stage
-  kReduceGradients,   ///< of one bucket
-  kGatherParameters,  ///< of one bucket
+  kReduceGradients,   ///< of one bucket; of that micro-batch, if its storage belongs to one
+  kGatherParameters,  ///< of one bucket, for that micro-batch, if its storage belongs to one
   kOptimizerStep,     ///< norm, clip, update, clear gradients
+  /// Changes the weights of one stage while other micro-batches are under way (asynchronous
+  /// schedules); micro-batch = the last one whose gradient it uses.
+  kUpdateParameters,
 };
-inline constexpr int kActionKindCount = static_cast<int>(ActionKind::kOptimizerStep) + 1;
+inline constexpr int kActionKindCount = static_cast<int>(ActionKind::kUpdateParameters) + 1;
 
 /// Plain data.  A field that the kind does not use is 0.
 struct Action {
   ActionKind kind = ActionKind::kForward;
+  /// Compute actions and updates: which StageProgram of the stage, where there are several.
+  std::uint16_t version = 0;
   StageId stage{};
   MicroBatchId micro_batch{};
   PeerSlot peer{};    ///< sends and receives: the other rank, through RankBinding::peers
@@ -41,10 +46,13 @@ struct Action {
 [[nodiscard]] std::optional<ActionKind> action_kind_named(std::string_view name);
 /// Runs a stage program's phase on the compute stream.
 [[nodiscard]] bool is_compute(ActionKind kind);
+/// Runs a list of StageProgram, of which a stage may have several versions.
+[[nodiscard]] bool has_version(ActionKind kind);
 [[nodiscard]] bool is_send(ActionKind kind);
 [[nodiscard]] bool is_receive(ActionKind kind);
-/// "2F0", "2B0", "2I0", "2W0", "2R0", "1SEND_F3", "2RECV_F3", "REDUCE4", "STEP": stage, letter,
-/// micro-batch, as PyTorch's pipelining writes its compute actions.
+/// "2F0", "2B0", "2I0", "2W0", "2R0", "1SEND_F3", "2RECV_F3", "2U0", "REDUCE4", "STEP": stage,
+/// letter, micro-batch, as PyTorch's pipelining writes its compute actions; a version above 0
+/// behind it ("2F3v1"), as a micro-batch above 0 behind a bucket ("REDUCE4m3").
 [[nodiscard]] std::string to_string(const Action& action);
 /// Reads such a text back; sends and receives may name their peer slot behind it ("1SEND_F3@2",
 /// else 0).  Nothing if it is none or a number does not fit.

@@ -54,6 +54,10 @@ Flops flops_of(const Operation& op) {
 
 Bytes bytes_moved(const Operation& op) {
   const double elements = elements_moved(op.kind, op.variant, op.shape);
+  if (op.source) {  // read in one type, written in the other
+    const std::int64_t both = size_of(op.dtype).count() + size_of(*op.source).count();
+    return Bytes(std::llround(elements / 2 * static_cast<double>(both)));
+  }
   return Bytes(std::llround(elements * static_cast<double>(size_of(op.dtype).count())));
 }
 
@@ -78,6 +82,9 @@ std::string cost_key(const Operation& op) {
   if (op.variant != OpVariant::kNone) {
     text += ' ';
     text += name_of(op.variant);
+  }
+  if (op.source) {
+    fmt::format_to(std::back_inserter(text), " from {}", name_of(*op.source));
   }
   append_flag(text, op.transpose_a, "ta");
   append_flag(text, op.transpose_b, "tb");

@@ -23,6 +23,7 @@ struct Operation {
   OpKind kind = OpKind::kAdd;
   OpVariant variant = OpVariant::kNone;
   DType dtype = DType::kFloat32;  ///< of the arithmetic
+  std::optional<DType> source;    ///< kCopy: of the input, where it is not `dtype`
   StreamId stream = kComputeStream;
   bool transpose_a = false;
   bool transpose_b = false;

@@ -59,10 +59,10 @@ OpVariant read_variant(JsonReader& reader) {
   return variant.value_or(OpVariant::kNone);
 }
 
-DType read_dtype(JsonReader& reader) {
-  const auto type = parse_dtype(reader.text("dtype"));
+DType read_dtype(JsonReader& reader, std::string_view key) {
+  const auto type = parse_dtype(reader.text(key));
   if (!type && !reader.failed()) {
-    reader.reject("dtype", type.error().message);
+    reader.reject(key, type.error().message);
   }
   return type.value_or(DType::kFloat32);
 }
@@ -73,7 +73,10 @@ Operation read_operation(JsonReader& reader) {
   if (reader.has("variant")) {
     op.variant = read_variant(reader);
   }
-  op.dtype = read_dtype(reader);
+  op.dtype = read_dtype(reader, "dtype");
+  if (reader.has("source")) {
+    op.source = read_dtype(reader, "source");
+  }
   op.stream = read_id_if<StreamId>(reader, "stream").value_or(kComputeStream);
   for (const auto& [name, flag] : kFlags) {
     op.*flag = reader.boolean_or(name, false);
@@ -104,6 +107,9 @@ ordered_json to_json(const Operation& op) {
     json["variant"] = name_of(op.variant);
   }
   json["dtype"] = name_of(op.dtype);
+  if (op.source) {
+    json["source"] = name_of(*op.source);
+  }
   if (op.stream != kComputeStream) {
     json["stream"] = op.stream.value();
   }

@@ -65,6 +65,8 @@ class ListCheck {
         return std::nullopt;
       case ActionKind::kOptimizerStep:
         return check_step();
+      case ActionKind::kUpdateParameters:
+        return check_update(action);
       case ActionKind::kLoadMicroBatch:
       case ActionKind::kForward:
       case ActionKind::kBackward:
@@ -106,16 +108,38 @@ class ListCheck {
     return &seen_[static_cast<std::size_t>(found - program_.stages.begin())][micro_batch.index()];
   }
 
+  [[nodiscard]] std::optional<std::string> check_reduced(std::size_t bucket) const {
+    if (!unreduced_[bucket]) {
+      return std::nullopt;
+    }
+    return fmt::format("uses gradients of bucket {} that no REDUCE{} completed after {}",
+                       bucket,
+                       bucket,
+                       to_string(*unreduced_[bucket]));
+  }
+
   [[nodiscard]] std::optional<std::string> check_step() const {
     for (std::size_t b = 0; b < unreduced_.size(); ++b) {
-      if (unreduced_[b]) {
-        return fmt::format("uses gradients of bucket {} that no REDUCE{} completed after {}",
-                           b,
-                           b,
-                           to_string(*unreduced_[b]));
+      if (auto complaint = check_reduced(b)) {
+        return complaint;
       }
     }
     return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::string> check_update(const Action& action) {
+    const StageProgram& stage = program_.stage(action.stage);
+    for (const std::size_t b : buckets_[position_of(stage)]) {
+      if (auto complaint = check_reduced(b)) {
+        return complaint;
+      }
+    }
+    const Seen& seen = *find(action.stage, action.micro_batch);
+    if (seen.has(ActionKind::kBackward) || seen.has(ActionKind::kBackwardWeight)) {
+      return std::nullopt;
+    }
+    return fmt::format(
+        "needs {0}B{1} or {0}W{1} before it", action.stage.value(), action.micro_batch.value());
   }
 
   [[nodiscard]] std::optional<std::string> missing_before(const Action& action,
@@ -162,6 +186,7 @@ class ListCheck {
       case ActionKind::kReduceGradients:
       case ActionKind::kGatherParameters:
       case ActionKind::kOptimizerStep:
+      case ActionKind::kUpdateParameters:
         return std::nullopt;
     }
     return std::nullopt;

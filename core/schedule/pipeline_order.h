@@ -1,11 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/schedule/action.h"
 
 namespace stagewright {
+
+/// Weights that change while micro-batches are under way.
+struct WeightUpdates {
+  std::int32_t every = 1;  ///< micro-batches whose gradients make an update, in order
+  bool one_behind =
+      false;  ///< micro-batches use the weights before the newest whole group's update
+  friend bool operator==(const WeightUpdates&, const WeightUpdates&) = default;
+};
 
 /// What a schedule generator produces: for each pipeline rank the order of its compute actions
 /// (kForward .. kRecompute), without transfers.  Lowering adds the rest.
@@ -19,6 +28,8 @@ struct PipelineOrder {
   /// [rank]: ascending places in its list of the actions that run together with the next one, a
   /// forward and a backward that hide each other's communication; empty: no pair on any rank.
   std::vector<std::vector<std::int32_t>> pairs{};
+  /// Asynchronous schedules; absent: one update behind the list.
+  std::optional<WeightUpdates> updates{};
   friend bool operator==(const PipelineOrder&, const PipelineOrder&) = default;
 };
 

@@ -33,7 +33,8 @@ class ProgramCheck {
   ProgramCheck(const Schedule& schedule, std::size_t index)
       : schedule_(schedule),
         program_(schedule.programs[index]),
-        place_(fmt::format("/programs/{}", index)) {}
+        place_(fmt::format("/programs/{}", index)),
+        group_sizes_(largest_groups(schedule, ProgramId(index))) {}
 
   [[nodiscard]] Check run() {
     for (const auto part : {&ProgramCheck::check_tensors,
@@ -52,6 +53,30 @@ class ProgramCheck {
   [[nodiscard]] SlotUse slots() const { return slots_; }
 
  private:
+  /// By slot: members of the largest group that some rank with the program has there.
+  static std::vector<std::int64_t> largest_groups(const Schedule& schedule, ProgramId program) {
+    std::vector<std::int64_t> sizes;
+    for (const RankBinding& binding : schedule.ranks) {
+      if (binding.program != program) {
+        continue;
+      }
+      sizes.resize(std::max(sizes.size(), binding.groups.size()));
+      for (std::size_t slot = 0; slot < binding.groups.size(); ++slot) {
+        if (lies_in(binding.groups[slot], schedule.groups)) {
+          const Group& group = schedule.groups[binding.groups[slot].index()];
+          sizes[slot] = std::max(sizes[slot], static_cast<std::int64_t>(group.members.size()));
+        }
+      }
+    }
+    return sizes;
+  }
+
+  /// Elements of `stride` for every member of a group but the first.
+  [[nodiscard]] std::int64_t reach(GroupSlot slot, std::int64_t stride) const {
+    const std::int64_t members = lies_in(slot, group_sizes_) ? group_sizes_[slot.index()] : 1;
+    return (std::max<std::int64_t>(members, 1) - 1) * stride;
+  }
+
   [[nodiscard]] Check check_tensors() {
     for (std::size_t i = 0; i < program_.tensors.size(); ++i) {
       const TensorSpec& tensor = program_.tensors[i];
@@ -72,7 +97,7 @@ class ProgramCheck {
     return std::nullopt;
   }
 
-  [[nodiscard]] Check check_view(std::size_t index) const {
+  [[nodiscard]] Check check_view(std::size_t index) {
     const TensorSpec& tensor = program_.tensors[index];
     if (!tensor.view) {
       return std::nullopt;
@@ -88,8 +113,17 @@ class ProgramCheck {
                                base.name,
                                tensor.name)};
     }
-    const std::int64_t offset = tensor.view->offset;
-    if (offset < 0 || offset > kLargestTensor.count() ||
+    const std::int64_t stride = tensor.view->stride;
+    if (stride < 0 || stride > base.elements()) {
+      return Wrong{place, fmt::format("a stride of {} reaches beyond '{}'", stride, base.name)};
+    }
+    if (Check wrong = check_group(tensor.view->group, place + "/group")) {
+      return wrong;
+    }
+    const std::int64_t first = tensor.view->offset;
+    const std::int64_t offset =
+        first + (tensor.view->group ? reach(*tensor.view->group, stride) : 0);
+    if (first < 0 || first > kLargestTensor.count() || offset > kLargestTensor.count() ||
         offset * size_of(tensor.dtype) + tensor.bytes() > base.bytes()) {
       return Wrong{place,
                    fmt::format("element {} on reaches beyond '{}' ({} elements)",
@@ -174,8 +208,11 @@ class ProgramCheck {
                        stage.stage.value(),
                        static_cast<std::size_t>(schedule_.stages));
       }
-      if (i > 0 && program_.stages[i - 1].stage >= stage.stage) {
-        return Wrong{place_ + list, "stages must stand in ascending order, each once"};
+      const bool is_new = i == 0 || program_.stages[i - 1].stage < stage.stage;
+      if (stage.version != (is_new ? 0 : program_.stages[i - 1].version + 1) ||
+          (!is_new && program_.stages[i - 1].stage != stage.stage)) {
+        return Wrong{place_ + list,
+                     "stages must stand in ascending order, each once for every version from 0 on"};
       }
       for (const auto& border : {stage.input,
                                  stage.output,
@@ -189,7 +226,8 @@ class ProgramCheck {
       }
       for (const auto& [ops, name] : {std::pair(&stage.forward, "/forward"),
                                       std::pair(&stage.backward, "/backward"),
-                                      std::pair(&stage.recompute, "/recompute")}) {
+                                      std::pair(&stage.recompute, "/recompute"),
+                                      std::pair(&stage.update, "/update")}) {
         if (Check wrong = check_operations(*ops, list + name)) {
           return wrong;
         }
@@ -259,8 +297,19 @@ class ProgramCheck {
       shape[static_cast<std::size_t>(*parameter.shard_axis)] = parameter.extent;
     }
     const auto elements = possible_elements(shape);
-    const auto room = std::min(program_.tensors[parameter.weight.index()].elements(),
-                               program_.tensors[parameter.gradient.index()].elements());
+    std::int64_t room = program_.tensors[parameter.weight.index()].elements();
+    if (parameter.flat_shard) {
+      const std::int64_t stride = parameter.flat_shard->stride;
+      if (stride < 0 || stride > room) {
+        return Wrong{place + "/flat_shard", "the stride reaches beyond the weight's tensor"};
+      }
+      if (Check wrong = check_group(parameter.flat_shard->group, place + "/flat_shard")) {
+        return wrong;
+      }
+      room = stride + reach(parameter.flat_shard->group, stride);
+    } else {
+      room = std::min(room, program_.tensors[parameter.gradient.index()].elements());
+    }
     if (!elements || parameter.weight_offset < 0 || parameter.weight_offset > room ||
         *elements > room - parameter.weight_offset) {
       return Wrong{place,
@@ -268,8 +317,17 @@ class ProgramCheck {
                                parameter.name)};
     }
     if (!std::isfinite(parameter.deviation) || !std::isfinite(parameter.copies) ||
-        parameter.copies < 1 || parameter.versions < 1) {
-      return Wrong{place, "copies and versions must be 1 or more, deviation a finite number"};
+        parameter.copies < 1) {
+      return Wrong{place, "copies must be 1 or more, deviation a finite number"};
+    }
+    for (const TensorId version : parameter.other_versions) {
+      if (Check wrong = check_tensor(version, place + "/other_versions")) {
+        return wrong;
+      }
+      if (program_.tensors[version.index()].bytes() !=
+          program_.tensors[parameter.weight.index()].bytes()) {
+        return Wrong{place + "/other_versions", "must have the size of the weight's tensor"};
+      }
     }
     return check_group(parameter.shard_group, place + "/shard_group");
   }
@@ -297,13 +355,20 @@ class ProgramCheck {
     const bool is_of_bucket =
         action.kind == ActionKind::kReduceGradients || action.kind == ActionKind::kGatherParameters;
     const bool is_of_stage = !is_of_bucket && action.kind != ActionKind::kOptimizerStep;
+    const bool has_micro_batch = is_of_stage || is_of_bucket;
     if ((!is_message && action.peer != PeerSlot{}) ||
         (!is_of_bucket && action.bucket != BucketId{}) ||
-        (!is_of_stage && (action.stage != StageId{} || action.micro_batch != MicroBatchId{}))) {
+        (!is_of_stage && action.stage != StageId{}) ||
+        (!has_micro_batch && action.micro_batch != MicroBatchId{}) ||
+        (!has_version(action.kind) && action.version != 0)) {
       return "a field that this kind does not use is not 0";
     }
     if (is_of_bucket && !lies_in(action.bucket, program_.buckets)) {
       return fmt::format("the rank has {} buckets", program_.buckets.size());
+    }
+    if (has_micro_batch &&
+        (action.micro_batch.value() < 0 || action.micro_batch.value() >= schedule_.micro_batches)) {
+      return fmt::format("there are {} micro-batches", schedule_.micro_batches);
     }
     if (!is_of_stage) {
       return std::nullopt;
@@ -311,8 +376,8 @@ class ProgramCheck {
     if (!holds(action.stage)) {
       return fmt::format("stage {} is not on this rank", action.stage.value());
     }
-    if (action.micro_batch.value() < 0 || action.micro_batch.value() >= schedule_.micro_batches) {
-      return fmt::format("there are {} micro-batches", schedule_.micro_batches);
+    if (program_.versions_of(action.stage) <= action.version) {
+      return fmt::format("the stage has {} versions", program_.versions_of(action.stage));
     }
     if (is_message) {
       if (action.peer.value() < 0) {
@@ -330,6 +395,7 @@ class ProgramCheck {
   const Schedule& schedule_;
   const RankProgram& program_;
   std::string place_;
+  std::vector<std::int64_t> group_sizes_;  ///< by slot
   SlotUse slots_;
 };
 

@@ -56,6 +56,10 @@ ordered_json to_json(const TensorSpec& tensor) {
                        {"scope", kScopes[static_cast<std::size_t>(tensor.scope)]}};
   if (tensor.view) {
     json["view"] = {{"base", tensor.view->base.value()}, {"offset", tensor.view->offset}};
+    if (tensor.view->group) {
+      json["view"]["group"] = tensor.view->group->value();
+      json["view"]["stride"] = tensor.view->stride;
+    }
   }
   return json;
 }
@@ -81,11 +85,23 @@ TensorSpec read_tensor(JsonReader& reader) {
   tensor.scope = static_cast<TensorScope>(reader.one_of("scope", list_of(kScopes)));
   reader.object("view", [&](JsonReader& view) {
     tensor.view = TensorSpec::View{read_id<TensorId>(view, "base"), view.integer("offset")};
+    if (view.has("group")) {
+      tensor.view->group = read_id<GroupSlot>(view, "group");
+      tensor.view->stride = view.integer("stride");
+    }
   });
   return tensor;
 }
 
 // Parameters.
+
+ordered_json numbers(const std::vector<TensorId>& ids) {
+  ordered_json array = ordered_json::array();
+  for (const TensorId id : ids) {
+    array.push_back(id.value());
+  }
+  return array;
+}
 
 ordered_json to_json(const ParameterSlice& parameter) {
   ordered_json json = {{"name", parameter.name}, {"global_shape", parameter.global_shape}};
@@ -102,10 +118,17 @@ ordered_json to_json(const ParameterSlice& parameter) {
   json["decay"] = parameter.decay;
   json["copies"] = parameter.copies;
   write_if(json, "bucket", parameter.bucket);
+  if (parameter.flat_shard) {
+    json["flat_shard"] = {{"group", parameter.flat_shard->group.value()},
+                          {"stride", parameter.flat_shard->stride}};
+  }
   if (parameter.tied_to) {
     json["tied_to"] = *parameter.tied_to;
   }
-  json["versions"] = parameter.versions;
+  json["versions"] = 1 + parameter.other_versions.size();
+  if (!parameter.other_versions.empty()) {
+    json["other_versions"] = numbers(parameter.other_versions);
+  }
   return json;
 }
 
@@ -127,10 +150,20 @@ ParameterSlice read_parameter(JsonReader& reader) {
   parameter.decay = reader.boolean("decay");
   parameter.copies = reader.number("copies");
   parameter.bucket = read_id_if<BucketId>(reader, "bucket");
+  reader.object("flat_shard", [&](JsonReader& shard) {
+    parameter.flat_shard =
+        ParameterSlice::FlatShard{read_id<GroupSlot>(shard, "group"), shard.integer("stride")};
+  });
   if (reader.has("tied_to")) {
     parameter.tied_to = reader.text("tied_to");
   }
-  parameter.versions = read_index(reader, "versions");
+  if (reader.has("other_versions")) {
+    parameter.other_versions = read_ids<TensorId>(reader, "other_versions");
+  }
+  const auto versions = static_cast<std::size_t>(read_index(reader, "versions"));
+  if (!reader.failed() && versions != 1 + parameter.other_versions.size()) {
+    reader.reject("versions", "is not one more than the number of other_versions");
+  }
   return parameter;
 }
 
@@ -138,24 +171,32 @@ ParameterSlice read_parameter(JsonReader& reader) {
 
 ordered_json to_json(const StageProgram& stage) {
   ordered_json json = {{"stage", stage.stage.value()}};
+  if (stage.version != 0) {
+    json["version"] = stage.version;
+  }
   for (const auto& [name, border] : kBorders) {
     write_if(json, name, stage.*border);
   }
   write_list(json, "forward", to_json(stage.forward));
   write_list(json, "backward", to_json(stage.backward));
   write_list(json, "recompute", to_json(stage.recompute));
+  write_list(json, "update", to_json(stage.update));
   return json;
 }
 
 StageProgram read_stage(JsonReader& reader) {
   StageProgram stage;
   stage.stage = read_id<StageId>(reader, "stage");
+  if (reader.has("version")) {
+    stage.version = read_index(reader, "version");
+  }
   for (const auto& [name, border] : kBorders) {
     stage.*border = read_id_if<TensorId>(reader, name);
   }
   stage.forward = read_operations(reader, "forward");
   stage.backward = read_operations(reader, "backward");
   stage.recompute = read_operations(reader, "recompute");
+  stage.update = read_operations(reader, "update");
   return stage;
 }
 

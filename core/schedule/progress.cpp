@@ -135,6 +135,7 @@ class Execution {
       case ActionKind::kReduceGradients:
       case ActionKind::kGatherParameters:
       case ActionKind::kOptimizerStep:
+      case ActionKind::kUpdateParameters:
         break;
     }
     SW_CHECK(false, "a send or a receive");

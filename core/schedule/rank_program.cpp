@@ -6,31 +6,40 @@
 
 namespace stagewright {
 
-const StageProgram& RankProgram::stage(StageId id) const {
-  const auto found = std::ranges::lower_bound(stages, id, {}, &StageProgram::stage);
-  SW_CHECK(found != stages.end() && found->stage == id, "a stage that this rank holds");
-  return *found;
+const StageProgram& RankProgram::stage(StageId id, std::int32_t version) const {
+  const auto first = std::ranges::lower_bound(stages, id, {}, &StageProgram::stage);
+  SW_CHECK(version < stages.end() - first, "a stage that this rank holds");
+  const StageProgram& found = first[version];
+  SW_CHECK(found.stage == id && found.version == version, "a stage that this rank holds");
+  return found;
+}
+
+std::int32_t RankProgram::versions_of(StageId id) const {
+  const auto found = std::ranges::equal_range(stages, id, {}, &StageProgram::stage);
+  return static_cast<std::int32_t>(found.size());
 }
 
 ActionOperations operations_of(const RankProgram& program, const Action& action) {
   using Half = ActionOperations::Half;
   switch (action.kind) {
     case ActionKind::kForward:
-      return {program.stage(action.stage).forward, Half::kBoth};
+      return {program.stage(action.stage, action.version).forward, Half::kBoth};
     case ActionKind::kBackward:
-      return {program.stage(action.stage).backward, Half::kBoth};
+      return {program.stage(action.stage, action.version).backward, Half::kBoth};
     case ActionKind::kBackwardInput:
-      return {program.stage(action.stage).backward, Half::kInput};
+      return {program.stage(action.stage, action.version).backward, Half::kInput};
     case ActionKind::kBackwardWeight:
-      return {program.stage(action.stage).backward, Half::kWeight};
+      return {program.stage(action.stage, action.version).backward, Half::kWeight};
     case ActionKind::kRecompute:
-      return {program.stage(action.stage).recompute, Half::kBoth};
+      return {program.stage(action.stage, action.version).recompute, Half::kBoth};
     case ActionKind::kReduceGradients:
       return {program.buckets[action.bucket.index()].reduce, Half::kBoth};
     case ActionKind::kGatherParameters:
       return {program.buckets[action.bucket.index()].gather, Half::kBoth};
     case ActionKind::kOptimizerStep:
       return {program.optimizer_step, Half::kBoth};
+    case ActionKind::kUpdateParameters:
+      return {program.stage(action.stage, action.version).update, Half::kBoth};
     case ActionKind::kLoadMicroBatch:
     case ActionKind::kSendActivation:
     case ActionKind::kRecvActivation:
@@ -73,6 +82,7 @@ std::vector<TensorId> moved_tensors(const RankProgram& program, const Action& ac
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       break;
   }
   return moved;

@@ -19,6 +19,9 @@ namespace stagewright {
 /// runtime executes them; there are no others.
 struct StageProgram {
   StageId stage;
+  /// Where a stage keeps several versions of its weights, it has a program for each: the same
+  /// operations on other weights.  Action::version chooses.
+  std::int32_t version = 0;
   std::vector<Operation> forward;
   /// Whole backward in its natural order.  A split backward runs the same list twice: first the
   /// operations without `weight_gradient`, later those with it.
@@ -26,6 +29,9 @@ struct StageProgram {
   /// Forward again without what only the output needs; empty where the plan keeps all activations
   /// or `backward` already holds the recomputation.
   std::vector<Operation> recompute;
+  /// Makes this version of the weights (kUpdateParameters); empty where only the optimizer step
+  /// changes weights.
+  std::vector<Operation> update;
   // Tensors at the borders (absent at the ends of the pipeline).
   std::optional<TensorId> input;            ///< activation from the stage before
   std::optional<TensorId> output;           ///< activation for the stage after
@@ -50,7 +56,7 @@ struct GradientBucket {
 struct RankProgram {
   std::vector<TensorSpec> tensors;
   std::vector<ParameterSlice> parameters;
-  std::vector<StageProgram> stages;  ///< ascending stage ids
+  std::vector<StageProgram> stages;  ///< ascending stage ids, then versions from 0 on
   std::vector<GradientBucket> buckets;
   std::vector<Operation> optimizer_step;
   /// fp32 (2): squared gradient norm, loss.  Complete after the step's all-reduce.
@@ -58,8 +64,10 @@ struct RankProgram {
   std::vector<Action> actions;
   friend bool operator==(const RankProgram&, const RankProgram&) = default;
 
-  /// The program of a stage that this rank holds.  REQUIRES: it does.
-  [[nodiscard]] const StageProgram& stage(StageId id) const;
+  /// The program of a stage that this rank holds.  REQUIRES: it does, in that version.
+  [[nodiscard]] const StageProgram& stage(StageId id, std::int32_t version = 0) const;
+  /// Programs that the rank has for a stage; 0 where it does not hold it.
+  [[nodiscard]] std::int32_t versions_of(StageId id) const;
 };
 
 /// The operations that an action runs, in order, with a selection for split backwards.

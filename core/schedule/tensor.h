@@ -41,6 +41,9 @@ struct TensorSpec {
   struct View {
     TensorId base;
     std::int64_t offset = 0;  ///< in elements
+    /// The member at position p of this group has the window that begins p * stride further on.
+    std::optional<GroupSlot> group{};
+    std::int64_t stride = 0;  ///< in elements
     friend bool operator==(const View&, const View&) = default;
   };
   std::optional<View> view;

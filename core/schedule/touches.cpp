@@ -91,7 +91,7 @@ const std::vector<Touch>& TouchTable::of(const Action& action) {
   if (action.kind == ActionKind::kReduceGradients || action.kind == ActionKind::kGatherParameters) {
     per_kind = &buckets_[action.bucket.index()];
   } else if (action.kind != ActionKind::kOptimizerStep) {
-    const StageProgram& stage = program_->stage(action.stage);
+    const StageProgram& stage = program_->stage(action.stage, action.version);
     per_kind = &stages_[static_cast<std::size_t>(&stage - program_->stages.data())];
   }
   auto& touches = (*per_kind)[static_cast<std::size_t>(action.kind)];

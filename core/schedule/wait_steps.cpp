@@ -29,6 +29,7 @@ std::vector<bool> shared_tensors(const RankProgram& program) {
     mark_operations(stage.forward);
     mark_operations(stage.backward);
     mark_operations(stage.recompute);
+    mark_operations(stage.update);
   }
   for (const GradientBucket& bucket : program.buckets) {
     mark_operations(bucket.reduce);
@@ -48,8 +49,8 @@ WaitStepTable::WaitStepTable(const RankProgram& program, WaitTensors tensors)
     : program_(program), tensors_(tensors), shared_(shared_tensors(program)) {}
 
 const std::vector<WaitStep>& WaitStepTable::of(const Action& action) {
-  const auto [found, is_new] =
-      steps_.try_emplace({action.kind, action.stage.value() + action.bucket.value()});
+  const auto [found, is_new] = steps_.try_emplace(
+      {action.kind, action.version, action.stage.value() + action.bucket.value()});
   if (is_new) {
     found->second = work_out(action);
   }

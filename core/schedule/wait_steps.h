@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "core/schedule/rank_program.h"
@@ -43,7 +43,7 @@ class WaitStepTable {
   const RankProgram& program_;
   WaitTensors tensors_;
   std::vector<bool> shared_;  ///< by tensor
-  std::map<std::pair<ActionKind, std::int32_t>, std::vector<WaitStep>> steps_;
+  std::map<std::tuple<ActionKind, std::int32_t, std::int32_t>, std::vector<WaitStep>> steps_;
 };
 
 }  // namespace stagewright

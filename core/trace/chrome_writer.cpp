@@ -175,6 +175,7 @@ class ChromeWriter {
       case ActionKind::kRecvActivation:
       case ActionKind::kSendGradient:
       case ActionKind::kRecvGradient:
+      case ActionKind::kUpdateParameters:
         return to_string(
             Action{.kind = event.action, .stage = event.stage, .micro_batch = event.micro_batch});
       case ActionKind::kReduceGradients:

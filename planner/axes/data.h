@@ -18,6 +18,8 @@ struct DataAxis {
 /// Factor of the loss's gradient such that the gradients, summed over micro-batches and replicas,
 /// are those of the mean loss per token of the global batch.  REQUIRES: uniform dp.
 [[nodiscard]] double loss_gradient_scale(const Plan& plan);
+/// The same over the micro-batches of one update, where weights change several times in a step.
+[[nodiscard]] double loss_gradient_scale(const Plan& plan, std::int32_t micro_batches);
 
 /// Factor of a rank's summed loss such that its sum over all ranks is the mean loss per token of
 /// the global batch: each member of a tensor group computes the same loss.  REQUIRES: uniform dp

@@ -1,6 +1,9 @@
 #include "planner/lower/assign_parameters.h"
 
+#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace stagewright {
 namespace {
@@ -29,12 +32,18 @@ void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId 
     held.copies *=
         static_cast<double>(context.shared->sharings[shared->second].pipeline_ranks.size());
   }
-  held.weight = draft.add_tensor({.name = held.name,
-                                  .dtype = storage_type(context.plan->precision.compute),
-                                  .shape = held.shard.shape,
-                                  .tensor_class = TensorClass::kParameter,
-                                  .scope = TensorScope::kPersistent,
-                                  .view = std::nullopt});
+  const auto add = [&](std::string name) {
+    return draft.add_tensor({.name = std::move(name),
+                             .dtype = storage_type(context.plan->precision.compute),
+                             .shape = held.shard.shape,
+                             .tensor_class = TensorClass::kParameter,
+                             .scope = TensorScope::kPersistent,
+                             .view = std::nullopt});
+  };
+  held.weight = add(held.name);
+  for (std::int32_t version = 1; version < context.versions_of(stage).slots; ++version) {
+    held.other_versions.push_back(add(fmt::format("{}.version{}", held.name, version)));
+  }
   draft.weight_index.emplace(root, draft.weights.size());
   draft.weights.push_back(std::move(held));
 }
@@ -68,6 +77,7 @@ void fill_parameter_table(const RankContext& context, RankDraft& draft) {
       slice.extent = held.shard.parts[i].extent;
       slice.weight = held.weight;
       slice.weight_offset = held.shard.parts[i].offset;
+      slice.other_versions = held.other_versions;
       slice.gradient = held.gradient;
       slice.initializer = parameter.initializer;
       slice.deviation = parameter.deviation;

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "planner/schedules/registry.h"
-
 namespace stagewright {
 namespace {
 
@@ -28,16 +26,6 @@ std::optional<std::size_t> doubled_stage(const PipelineOrder& order) {
 }  // namespace
 
 Result<void> check_order(const Plan& plan, const PipelineOrder& order) {
-  if (const Result<ScheduleGenerator> generator = find_schedule(plan.schedule);
-      generator && generator->asynchronous) {
-    return fail(
-        ErrorCode::kUnsupported,
-        fmt::format("schedule '{}' changes weights while micro-batches are under way, which cannot "
-                    "be lowered to a program yet; it can be listed, emitted and checked; '1f1b', "
-                    "'interleaved-1f1b' or 'zb-h1' can be lowered",
-                    plan.schedule),
-        "plan:/schedule");
-  }
   if (const auto stage = doubled_stage(order)) {
     return fail(
         ErrorCode::kInfeasible,
@@ -45,6 +33,34 @@ Result<void> check_order(const Plan& plan, const PipelineOrder& order) {
                     "a rank of its own",
                     plan.schedule,
                     *stage),
+        "plan:/schedule");
+  }
+  return {};
+}
+
+Result<void> check_updates(const Plan& plan,
+                           const PipelineOrder& order,
+                           const SharedWeights& shared) {
+  if (!order.updates) {
+    return {};
+  }
+  if (plan.optimizer.clip_norm) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("clip_norm is {}, but under schedule '{}' stages change their weights "
+                            "at different times, when no norm of the whole gradient is known; set "
+                            "it to null",
+                            *plan.optimizer.clip_norm,
+                            plan.schedule),
+                "plan:/optimizer/clip_norm");
+  }
+  if (!shared.sharings.empty()) {
+    return fail(
+        ErrorCode::kInfeasible,
+        fmt::format("model '{}' has a tied weight on several pipeline ranks, which change "
+                    "their weights at different times under schedule '{}'; untie it, or use "
+                    "a schedule with a flush, such as '1f1b'",
+                    plan.model,
+                    plan.schedule),
         "plan:/schedule");
   }
   return {};

@@ -3,12 +3,18 @@
 #include "core/base/result.h"
 #include "core/plan/plan.h"
 #include "core/schedule/pipeline_order.h"
+#include "planner/lower/shared_weights.h"
 
 namespace stagewright {
 
 /// Pass: whether the passes after it can lower the order.  Runs right after the order is generated.
-/// kUnsupported, naming the schedule, where weights change while micro-batches are under way;
 /// kInfeasible where one rank would hold two copies of a stage.
 [[nodiscard]] Result<void> check_order(const Plan& plan, const PipelineOrder& order);
+
+/// Pass: whether weights can change as an asynchronous order wants it.  kInfeasible where the plan
+/// clips by the global norm or the model ties weights of different pipeline ranks.
+[[nodiscard]] Result<void> check_updates(const Plan& plan,
+                                         const PipelineOrder& order,
+                                         const SharedWeights& shared);
 
 }  // namespace stagewright

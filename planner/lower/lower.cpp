@@ -5,11 +5,13 @@
 
 #include "planner/axes/pipeline.h"
 #include "planner/lower/assign_parameters.h"
+#include "planner/lower/assign_weight_versions.h"
 #include "planner/lower/bucket_gradients.h"
 #include "planner/lower/check_order.h"
 #include "planner/lower/check_plan.h"
 #include "planner/lower/emit_optimizer_step.h"
 #include "planner/lower/emit_stages.h"
+#include "planner/lower/emit_weight_versions.h"
 #include "planner/lower/list_actions.h"
 #include "planner/lower/order_reductions.h"
 #include "planner/lower/order_transfers.h"
@@ -59,6 +61,8 @@ RankDraft draft_rank(const RankContext& context) {
   fill_parameter_table(context, draft);
   make_totals(draft);
   emit_stages(context, draft);
+  make_optimizer_states(context, draft);
+  emit_weight_versions(context, draft);
   emit_optimizer_step(context, draft);
   return draft;
 }
@@ -105,39 +109,49 @@ Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Pl
   if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
     return pass_on(std::move(checked));
   }
-  const Result<PipelineOrder> order = pipeline_order(plan);
-  if (!order) {
-    return tl::unexpected(order.error());
+  Result<PipelineOrder> generated = pipeline_order(plan);
+  if (!generated) {
+    return pass_on(std::move(generated));
   }
-  if (Result<void> checked = check_order(plan, *order); !checked) {
+  if (Result<void> checked = check_order(plan, *generated); !checked) {
     return pass_on(std::move(checked));
   }
-  const Result<RankGrid> grid = place_ranks(plan, *order);
+  const SharedWeights shared = find_shared_weights(model, plan, *generated);
+  if (Result<void> checked = check_updates(plan, *generated, shared); !checked) {
+    return pass_on(std::move(checked));
+  }
+  const Result<VersionedOrder> versioned = assign_weight_versions(*std::move(generated));
+  if (!versioned) {
+    return tl::unexpected(versioned.error());
+  }
+  const PipelineOrder& order = versioned->order;
+  const Result<RankGrid> grid = place_ranks(plan, order);
   if (!grid) {
     return tl::unexpected(grid.error());
   }
-  const SharedWeights shared = find_shared_weights(model, plan, *order);
   RankGroups groups = build_groups(*grid, shared.sharings);
-  const Result<std::vector<Transfer>> transfers = order_transfers(*order);
+  const Result<std::vector<Transfer>> transfers = order_transfers(order);
   if (!transfers) {
     return tl::unexpected(transfers.error());
   }
-  const std::vector<PipelineAxis> axes = pipeline_axes(*order);
+  const std::vector<PipelineAxis> axes = pipeline_axes(order);
 
   std::vector<RankDraft> drafts;
   for (std::size_t p = 0; p < axes.size(); ++p) {
     RankContext context = make_context(*grid, groups.slots, shared, axes[p]);
     context.model = &model;
     context.plan = &plan;
+    context.updates = order.updates;
+    context.versions = &versioned->stages;
     context.blockwise_attention = needs_attention_workspace(cluster, *grid, axes[p].rank);
     drafts.push_back(draft_rank(context));
   }
-  const auto reductions = order_reductions(*order, drafts);
+  const auto reductions = order_reductions(order, drafts);
 
   Schedule schedule = describe(model, plan);
   for (std::size_t p = 0; p < axes.size(); ++p) {
     RankProgram& program = schedule.programs.emplace_back(std::move(drafts[p].program));
-    program.actions = list_actions(program, axes[p], order->ranks[p], *transfers, reductions[p]);
+    program.actions = list_actions(program, axes[p], order.ranks[p], *transfers, reductions[p]);
   }
   schedule.groups = std::move(groups.groups);
   schedule.ranks = bind_ranks(*grid, std::move(groups), axes);

@@ -8,6 +8,18 @@
 namespace stagewright {
 namespace {
 
+/// By stage: so many compute actions of a rank come before each of its updates.
+std::map<StageId, std::vector<std::int32_t>> slots_before_updates(
+    const std::vector<Action>& compute) {
+  std::map<StageId, std::vector<std::int32_t>> slots;
+  for (std::size_t i = 0; i < compute.size(); ++i) {
+    if (compute[i].kind == ActionKind::kUpdateParameters) {
+      slots[compute[i].stage].push_back(static_cast<std::int32_t>(i));
+    }
+  }
+  return slots;
+}
+
 /// By stage: so many compute actions of a rank until its last weight gradient is there.
 std::map<StageId, std::int32_t> slots_behind_backwards(const std::vector<Action>& compute) {
   std::map<StageId, std::int32_t> slots;
@@ -31,6 +43,7 @@ struct Wish {
 
 std::vector<Wish> wishes_of(const RankDraft& draft, const std::vector<Action>& compute) {
   const std::map<StageId, std::int32_t> slots = slots_behind_backwards(compute);
+  const std::map<StageId, std::vector<std::int32_t>> updates = slots_before_updates(compute);
   std::map<std::size_t, std::size_t> shared_before;
   std::vector<Wish> wishes;
   for (std::size_t b = 0; b < draft.bucket_uses.size(); ++b) {
@@ -43,7 +56,16 @@ std::vector<Wish> wishes_of(const RankDraft& draft, const std::vector<Action>& c
     if (use.sharing) {
       wish.shared = SharedBucket(*use.sharing, shared_before[*use.sharing]++);
     }
-    if (!draft.program.buckets[b].reduce.empty()) {
+    if (draft.program.buckets[b].reduce.empty()) {
+      continue;
+    }
+    const auto found = updates.find(draft.program.buckets[b].stage);
+    if (found == updates.end()) {
+      wishes.push_back(wish);
+      continue;
+    }
+    for (const std::int32_t slot : found->second) {
+      wish.reduction.slot = slot;
       wishes.push_back(wish);
     }
   }

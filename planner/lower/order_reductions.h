@@ -18,7 +18,8 @@ struct BucketReduction {
 
 /// Pass: by pipeline rank, the reductions in list order, each as early as it can be: behind the
 /// last backward that adds to the bucket.  Ranks that share weights reduce them in one order, that
-/// of the last rank to be ready; what comes earlier on one of them waits there.  Buckets without
+/// of the last rank to be ready; what comes earlier on one of them waits there.  Where weights
+/// change in the middle of the list, a bucket is reduced before each update.  Buckets without
 /// collectives are left out.  After bucket_gradients of all ranks.
 [[nodiscard]] std::vector<std::vector<BucketReduction>> order_reductions(
     const PipelineOrder& order, const std::vector<RankDraft>& drafts);

@@ -22,6 +22,8 @@ std::int64_t unit_cost(ActionKind kind) {
       return 1;
     case ActionKind::kBackward:
       return 2;
+    case ActionKind::kUpdateParameters:
+      return 0;
     case ActionKind::kLoadMicroBatch:
     case ActionKind::kSendActivation:
     case ActionKind::kRecvActivation:

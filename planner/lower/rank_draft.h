@@ -14,6 +14,7 @@
 #include "planner/axes/data.h"
 #include "planner/axes/pipeline.h"
 #include "planner/axes/tensor.h"
+#include "planner/lower/assign_weight_versions.h"
 #include "planner/lower/shared_weights.h"
 
 namespace stagewright {
@@ -32,10 +33,19 @@ struct RankContext {
   GroupSlot world;
   const SharedWeights* shared = nullptr;
   std::vector<std::optional<GroupSlot>> sharing_groups;  ///< by sharing that this rank is in
-  bool blockwise_attention = false;  ///< its devices need a workspace for attention
+  bool blockwise_attention = false;      ///< its devices need a workspace for attention
+  std::optional<WeightUpdates> updates;  ///< of an asynchronous schedule
+  const std::vector<StageVersions>* versions = nullptr;  ///< by stage
 
   [[nodiscard]] const Layer& layer(LayerId id) const { return model->layers[id.index()]; }
   [[nodiscard]] const StagePlan& stage(StageId id) const { return plan->stages[id.index()]; }
+  [[nodiscard]] const StageVersions& versions_of(StageId id) const {
+    return (*versions)[id.index()];
+  }
+  /// Those of a replica whose gradients add up.
+  [[nodiscard]] std::int32_t micro_batches_per_update() const {
+    return updates ? updates->every : plan->micro_batches;
+  }
   /// Tokens of a micro-batch.
   [[nodiscard]] std::int64_t rows() const {
     return std::int64_t{plan->micro_batch_size} * plan->sequence;
@@ -50,11 +60,17 @@ struct HeldWeight {
   std::string name;             ///< of its tensor: "block.3.qkv.weight"
   WeightShard shard;
   TensorId weight;
+  std::vector<TensorId> other_versions;  ///< from version 1 on
   TensorId gradient;
+  std::vector<TensorId> states;  ///< of the optimizer, in the order of its operands
   BucketId bucket;
   double copies = 1;
   std::optional<std::size_t> sharing;  ///< over whose group its gradient is summed first
   friend bool operator==(const HeldWeight&, const HeldWeight&) = default;
+
+  [[nodiscard]] TensorId version(std::int32_t number) const {
+    return number == 0 ? weight : other_versions[static_cast<std::size_t>(number) - 1];
+  }
 };
 
 /// What completes a bucket, beside its collectives.

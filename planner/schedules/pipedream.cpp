@@ -10,9 +10,18 @@ namespace stagewright {
 namespace {
 
 constexpr std::array<std::string_view, 1> kAliasesOf2bw{"2bw"};
+constexpr std::array<std::string_view, 1> kParametersOf2bw{"update_every"};
+
+/// The order of a flush, with the weights changing on the way.
+Result<PipelineOrder> with_updates(Result<PipelineOrder> order, const WeightUpdates& updates) {
+  if (order) {
+    order->updates = updates;
+  }
+  return order;
+}
 
 Result<PipelineOrder> generate(const PipelineShape& shape) {
-  return one_forward_one_backward(shape, 1, "pipedream");
+  return with_updates(one_forward_one_backward(shape, 1, "pipedream"), {.every = 1});
 }
 
 Result<PipelineOrder> generate_2bw(const PipelineShape& shape) {
@@ -25,7 +34,18 @@ Result<PipelineOrder> generate_2bw(const PipelineShape& shape) {
                             shape.ranks),
                 "plan:/micro_batches");
   }
-  return one_forward_one_backward(shape, 1, "pipedream-2bw");
+  const std::int64_t every = shape.parameter("update_every", shape.micro_batches);
+  if (every < shape.ranks || shape.micro_batches % every != 0) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("update_every is {}; weights change after a divisor of the {} "
+                            "micro-batches that is not below the {} ranks",
+                            every,
+                            shape.micro_batches,
+                            shape.ranks),
+                "plan:/schedule_parameters/update_every");
+  }
+  return with_updates(one_forward_one_backward(shape, 1, "pipedream-2bw"),
+                      {.every = static_cast<std::int32_t>(every), .one_behind = true});
 }
 
 }  // namespace
@@ -50,7 +70,7 @@ ScheduleGenerator pipedream_2bw_schedule() {
                       .peak = "P-r",
                       .weights = "2",
                       .constraints = "V = 1, M >= P"},
-          .parameters = {},
+          .parameters = kParametersOf2bw,
           .asynchronous = true,
           .generate = generate_2bw};
 }

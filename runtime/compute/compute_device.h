@@ -21,7 +21,7 @@ struct BoundOperation {
 
 /// What changes from one optimizer step to the next.
 struct StepConstants {
-  std::int64_t number = 1;  ///< of the step, from 1
+  std::int64_t number = 1;  ///< of the update, from 1: of the step, unless a step has several
   OptimizerSpec optimizer;
 };
 

@@ -13,6 +13,7 @@
 #include "runtime/compute/gemm.h"
 #include "runtime/compute/kernels/activations.h"
 #include "runtime/compute/kernels/bias.h"
+#include "runtime/compute/kernels/convert.h"
 #include "runtime/compute/kernels/cross_entropy.h"
 #include "runtime/compute/kernels/element_wise.h"
 #include "runtime/compute/kernels/embedding.h"
@@ -30,8 +31,14 @@ class Operands {
  public:
   explicit Operands(const BoundOperation& bound) : bound_(bound) {}
 
-  [[nodiscard]] float* in(std::size_t i) const { return at<float>(bound_.inputs, i); }
-  [[nodiscard]] float* out(std::size_t i) const { return at<float>(bound_.outputs, i); }
+  template <class T = float>
+  [[nodiscard]] T* in(std::size_t i) const {
+    return at<T>(bound_.inputs, i);
+  }
+  template <class T = float>
+  [[nodiscard]] T* out(std::size_t i) const {
+    return at<T>(bound_.outputs, i);
+  }
   [[nodiscard]] const std::int32_t* tokens(std::size_t i) const {
     return at<std::int32_t>(bound_.inputs, i);
   }
@@ -343,8 +350,36 @@ void run_fill(const Operands& with) {
   kernels::fill({.y = with.out(0), .value = static_cast<float>(with.op().scalar)}, with.elements());
 }
 
+/// Whether there is a kernel from one type to the other.
+[[nodiscard]] bool converts(DType from, DType to) {
+  const auto is_short = [](DType type) {
+    return type == DType::kBFloat16 || type == DType::kFloat16;
+  };
+  return (from == DType::kFloat32 && is_short(to)) || (is_short(from) && to == DType::kFloat32);
+}
+
+void run_conversion(const Operands& with, DType from, DType to) {
+  const auto* narrow = with.in<std::uint16_t>(0);
+  auto* narrowed = with.out<std::uint16_t>(0);
+  if (to == DType::kBFloat16) {
+    kernels::convert(kernels::ToBFloat16{with.in(0), narrowed}, with.elements());
+  } else if (to == DType::kFloat16) {
+    kernels::convert(kernels::ToFloat16{with.in(0), narrowed}, with.elements());
+  } else if (from == DType::kBFloat16) {
+    kernels::convert(kernels::FromBFloat16{narrow, with.out(0)}, with.elements());
+  } else {
+    kernels::convert(kernels::FromFloat16{narrow, with.out(0)}, with.elements());
+  }
+}
+
 void run_copy(const Operands& with) {
-  std::memcpy(with.out(0), with.in(0), static_cast<std::size_t>(with.elements()) * sizeof(float));
+  const DType type = with.op().dtype;
+  if (with.op().source && *with.op().source != type) {
+    run_conversion(with, *with.op().source, type);
+    return;
+  }
+  const std::int64_t bytes = with.elements() * size_of(type).count();
+  std::memcpy(with.out(0), with.in(0), static_cast<std::size_t>(bytes));
 }
 
 void run_squared_sum(const Operands& with) {
@@ -419,6 +454,10 @@ class CpuDevice final : public ComputeDevice {
   [[nodiscard]] std::string_view name() const override { return "cpu"; }
 
   [[nodiscard]] Result<void> check(const Operation& operation) const override {
+    if (operation.kind == OpKind::kCopy && operation.source &&
+        converts(*operation.source, operation.dtype)) {
+      return {};
+    }
     if (operation.dtype != DType::kFloat32 && operation.dtype != DType::kTf32 &&
         operation.dtype != DType::kInt32) {
       return fail(ErrorCode::kUnsupported,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
@@ -78,6 +79,26 @@ void fill(const ParameterSlice& parameter,
   }
 }
 
+/// Of a slice that begins at weight_offset of all members' tensors together, what lies in `to`.
+void fill_part(const ParameterSlice& parameter,
+               const RankBinding& binding,
+               std::uint64_t seed,
+               float* to) {
+  const LocalMatrix local = local_matrix(parameter, binding);
+  std::vector<float> whole(static_cast<std::size_t>(local.rows * local.row_pitch));
+  fill(parameter, local, seed, whole.data());
+  const std::int64_t stride = parameter.flat_shard->stride;
+  const std::int64_t begin = binding.positions[parameter.flat_shard->group.index()] * stride;
+  const std::int64_t offset = parameter.weight_offset;
+  const std::int64_t first = std::max(begin, offset);
+  const std::int64_t last =
+      std::min(begin + stride, offset + static_cast<std::int64_t>(whole.size()));
+  if (first < last) {
+    std::copy(
+        whole.begin() + (first - offset), whole.begin() + (last - offset), to + first - begin);
+  }
+}
+
 }  // namespace
 
 void initialize_parameters(const Schedule& schedule,
@@ -86,9 +107,17 @@ void initialize_parameters(const Schedule& schedule,
                            std::span<std::byte> arena) {
   const RankBinding& binding = schedule.ranks[plan.rank.index()];
   for (const ParameterSlice& parameter : plan.program->parameters) {
-    const OperandPlace place = persistent_place(plan, parameter.weight);
-    auto* weight = reinterpret_cast<float*>(arena.data() + place.offset);
-    fill(parameter, local_matrix(parameter, binding), seed, weight + parameter.weight_offset);
+    std::vector<TensorId> versions = parameter.other_versions;
+    versions.push_back(parameter.weight);
+    for (const TensorId version : versions) {
+      const OperandPlace place = persistent_place(plan, version);
+      auto* weight = reinterpret_cast<float*>(arena.data() + place.offset);
+      if (parameter.flat_shard) {
+        fill_part(parameter, binding, seed, weight);
+      } else {
+        fill(parameter, local_matrix(parameter, binding), seed, weight + parameter.weight_offset);
+      }
+    }
   }
 }
 

@@ -9,9 +9,9 @@
 
 namespace stagewright {
 
-/// Fills the weights of a rank in its arena.  Every element is a function of the seed, the
-/// parameter's name (of the one that it is tied to) and its index in the whole parameter, so that
-/// every layout starts from the same model.  Padding of a vocabulary is 0.
+/// Fills the weights of a rank, all their versions, in its arena.  Every element is a function of
+/// the seed, the parameter's name (of the one that it is tied to) and its index in the whole
+/// parameter, so that every layout starts from the same model.  Padding of a vocabulary is 0.
 /// REQUIRES: the arena is zeroed, weights are fp32 and of one or two dimensions.
 void initialize_parameters(const Schedule& schedule,
                            const RankPlan& plan,

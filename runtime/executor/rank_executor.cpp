@@ -205,12 +205,14 @@ void RankExecutor::run_on_host(std::size_t index,
     const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
     load(instruction, {step_number_ - 1, binding_.replica, action.micro_batch}, source, pointers);
   } else {
+    StepConstants of_update = constants;
+    of_update.number = (constants.number - 1) * instruction.updates + instruction.update + 1;
     device_.execute({.operation = instruction.operation,
                      .inputs = pointers.inputs,
                      .outputs = pointers.outputs,
                      .slice_begin = instruction.slice_begin,
                      .slice_end = instruction.slice_end},
-                    constants);
+                    of_update);
   }
   if (record_ != nullptr) {
     times.end = endpoint_.clock().now();

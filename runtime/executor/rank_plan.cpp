@@ -56,6 +56,7 @@ class PlanBuilder {
                                 describe(plan_, instruction)));
       }
     }
+    number_updates();
     find_releases();
     find_waits();
     find_totals();
@@ -140,7 +141,10 @@ class PlanBuilder {
     const TensorSpec& spec = program_.tensors[tensor.index()];
     if (spec.view) {
       OperandPlace base = place(spec.view->base, point);
-      base.offset += spec.view->offset * size_of(spec.dtype).count();
+      const std::optional<GroupSlot>& group = spec.view->group;
+      const std::int64_t position = group ? binding_.positions[group->index()] : 0;
+      base.offset +=
+          (spec.view->offset + position * spec.view->stride) * size_of(spec.dtype).count();
       base.bytes = spec.bytes().count();
       return base;
     }
@@ -171,6 +175,23 @@ class PlanBuilder {
                          });
     SW_CHECK(after != plan_.instructions.begin(), "a lifetime ends after the first operation");
     return static_cast<std::size_t>(after - plan_.instructions.begin()) - 1;
+  }
+
+  void number_updates() {
+    std::map<StageId, std::int32_t> updates;
+    std::vector<std::int32_t> number(program_.actions.size());
+    for (std::size_t i = 0; i < program_.actions.size(); ++i) {
+      if (program_.actions[i].kind == ActionKind::kUpdateParameters) {
+        number[i] = updates[program_.actions[i].stage]++;
+      }
+    }
+    for (Instruction& instruction : plan_.instructions) {
+      const auto index = static_cast<std::size_t>(instruction.action);
+      if (program_.actions[index].kind == ActionKind::kUpdateParameters) {
+        instruction.update = number[index];
+        instruction.updates = updates[program_.actions[index].stage];
+      }
+    }
   }
 
   void find_releases() {
@@ -233,6 +254,7 @@ Result<RankPlan> plan_rank(const Schedule& schedule, RankId rank) {
 OperandPlace persistent_place(const RankPlan& plan, TensorId tensor) {
   const TensorSpec& spec = plan.program->tensors[tensor.index()];
   if (spec.view) {
+    SW_CHECK(!spec.view->group, "a window in the same place on all ranks");
     OperandPlace base = persistent_place(plan, spec.view->base);
     base.offset += spec.view->offset * size_of(spec.dtype).count();
     base.bytes = spec.bytes().count();

@@ -55,6 +55,8 @@ struct Instruction {
   std::optional<GroupId> group;          ///< of kCollective
   std::int64_t slice_begin = 0;          ///< vocabulary entries of Operation::slice that
   std::int64_t slice_end = 0;            ///< this rank holds
+  std::int32_t update = 0;               ///< of kUpdateParameters: which of its stage's in a
+  std::int32_t updates = 1;              ///< step, of how many
   Bytes bytes{};                         ///< moved: message, or operands
   Flops flops{};
 };

@@ -38,6 +38,7 @@ Duration cost_of(const PipelineCosts& costs, const Action& action) {
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       break;
   }
   SW_CHECK(false, "an action that computes");
@@ -205,6 +206,7 @@ class ListRun {
       case ActionKind::kReduceGradients:
       case ActionKind::kGatherParameters:
       case ActionKind::kOptimizerStep:
+      case ActionKind::kUpdateParameters:
         break;
     }
     SW_CHECK(false, "an action that computes");

@@ -20,7 +20,7 @@ struct RankStep {
 };
 
 bool computes(ActionKind kind) {
-  return is_compute(kind) || kind == ActionKind::kOptimizerStep;
+  return has_version(kind) || kind == ActionKind::kOptimizerStep;
 }
 
 std::string stream_name(const Trace& trace, StreamId stream) {

@@ -31,6 +31,12 @@ std::vector<TensorId> arriving_tensors(const RankProgram& program, const Action&
     for (const GradientBucket& bucket : program.buckets) {
       add(bucket.storage);
     }
+  } else if (action.kind == ActionKind::kUpdateParameters) {
+    for (const GradientBucket& bucket : program.buckets) {
+      if (bucket.stage == action.stage) {
+        add(bucket.storage);
+      }
+    }
   }
   return tensors;
 }
@@ -43,7 +49,7 @@ class PhaseMaker {
   void run(ClassPhases& result) {
     result.phases.emplace_back();
     result.tracked.assign(program_.tensors.size(), false);
-    std::map<std::tuple<ActionKind, StageId, BucketId>, std::int32_t> known;
+    std::map<std::tuple<ActionKind, StageId, std::int32_t, BucketId>, std::int32_t> known;
     for (const Action& action : program_.actions) {
       for (const TensorId tensor : moved_tensors(program_, action)) {
         result.tracked[memory_owner(program_, tensor).index()] = true;
@@ -53,7 +59,7 @@ class PhaseMaker {
         continue;
       }
       const auto [found, is_new] =
-          known.try_emplace({action.kind, action.stage, action.bucket},
+          known.try_emplace({action.kind, action.stage, action.version, action.bucket},
                             static_cast<std::int32_t>(result.phases.size()));
       if (is_new) {
         result.phases.push_back(make(action, result));

@@ -33,6 +33,7 @@ Duration cost_of(const PipelineCosts& costs, const PipelineWork::Part& part) {
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       break;
   }
   SW_CHECK(false, "an action that compile() lets in");

@@ -52,7 +52,8 @@ void backward(LayerWriter& writer, const LayerOp& op) {
   const TensorId logits = writer.tensor(op.inputs[0]);
   const RowResults results = row_results(writer, op);
   Operation gradient = on_logits(writer, op, OpKind::kLossGradient);
-  gradient.scalar = loss_gradient_scale(*writer.context().plan);
+  gradient.scalar =
+      loss_gradient_scale(*writer.context().plan, writer.context().micro_batches_per_update());
   gradient.inputs = {logits, writer.targets(), results.maximum, results.sums};
   gradient.outputs = {logits};
   writer.emit(std::move(gradient));

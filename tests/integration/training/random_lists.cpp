@@ -180,6 +180,7 @@ class RandomRun {
       case ActionKind::kReduceGradients:
       case ActionKind::kGatherParameters:
       case ActionKind::kOptimizerStep:
+      case ActionKind::kUpdateParameters:
         break;
     }
   }

@@ -57,7 +57,7 @@ Schedule full_schedule() {
                                 .copies = 2.5,
                                 .bucket = BucketId(0),
                                 .tied_to = "embedding.table",
-                                .versions = 3});
+                                .other_versions = {flat}});
   program.totals = window;
   program.stages[0].targets = program.stages[0].tokens;
   Operation& op = program.stages[0].forward[0];

@@ -5,6 +5,7 @@
 #include "runtime/compute/kernels/activations.h"
 #include "runtime/compute/kernels/attention_rows.h"
 #include "runtime/compute/kernels/bias.h"
+#include "runtime/compute/kernels/convert.h"
 #include "runtime/compute/kernels/cross_entropy.h"
 #include "runtime/compute/kernels/cuda_launch.h"
 #include "runtime/compute/kernels/element_wise.h"
