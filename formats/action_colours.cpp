@@ -38,6 +38,7 @@ const ActionLook& look_of(ActionKind kind) {
     case ActionKind::kGatherParameters:
       return kCollective;
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       return kOptimizer;
     case ActionKind::kLoadMicroBatch:
       return kLoad;

@@ -20,10 +20,14 @@ namespace stagewright {
 /// micro-batch tensor that nothing wrote.
 [[nodiscard]] Result<void> check_order(const Schedule& schedule);
 
+/// Where weights change in the middle of a list, a backward finds those of its forward.
+[[nodiscard]] Result<void> check_weights(const Schedule& schedule);
+
 /// Every message has its partner, in order on its channel, of equal size.
 [[nodiscard]] Result<void> check_messages(const Schedule& schedule);
 
-/// All members of a group issue its collectives in one order with equal sizes.
+/// All members of a group issue its collectives in one order with equal sizes, those inside stage
+/// programs for the same stage and micro-batch.
 [[nodiscard]] Result<void> check_collectives(const Schedule& schedule);
 
 /// Nothing waits for ever under rules 1 to 6.  REQUIRES: check_messages and check_collectives.

@@ -17,12 +17,19 @@ namespace {
 struct Call {
   std::int32_t action = 0;
   std::int32_t op = 0;
+  const Action* issued_by = nullptr;
   const Operation* operation = nullptr;
 };
 
-bool agree(const Operation& a, const Operation& b) {
-  return a.kind == b.kind && a.variant == b.variant && a.dtype == b.dtype && a.shape == b.shape &&
-         a.index == b.index;
+/// Whether two members do the same.  Equal sizes alone would let different micro-batches meet.
+bool agree(const Call& one, const Call& other) {
+  const Operation& a = *one.operation;
+  const Operation& b = *other.operation;
+  const bool one_subject =
+      one.issued_by->micro_batch == other.issued_by->micro_batch &&
+      (!is_compute(one.issued_by->kind) || one.issued_by->stage == other.issued_by->stage);
+  return one_subject && a.kind == b.kind && a.variant == b.variant && a.dtype == b.dtype &&
+         a.shape == b.shape && a.index == b.index;
 }
 
 std::string described(const Operation& op) {
@@ -39,7 +46,7 @@ std::vector<std::vector<Call>> calls_of(const RankProgram& program) {
       if (op.group && run.includes(op) && class_of(op.kind) == OpClass::kCollective) {
         calls.resize(std::max(calls.size(), op.group->index() + 1));
         calls[op.group->index()].push_back(
-            {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), &op});
+            {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), &program.actions[i], &op});
       }
     }
   }
@@ -65,7 +72,7 @@ Result<void> compare(const Schedule& schedule, GroupId group, const Part& a, con
   };
   const std::size_t common = std::min(a.calls->size(), b.calls->size());
   for (std::size_t i = 0; i < common; ++i) {
-    if (!agree(*(*a.calls)[i].operation, *(*b.calls)[i].operation)) {
+    if (!agree((*a.calls)[i], (*b.calls)[i])) {
       return fail(ErrorCode::kInvalidInput,
                   fmt::format("as its collective {}, {} meets {}; all members must issue the same "
                               "ones in one order",

@@ -25,7 +25,8 @@ namespace stagewright {
 ///  6. A collective starts when all members have issued it and all are able to start it.
 ///  7. Backward needs the forward of the same (stage, micro-batch), BackwardWeight its
 ///     BackwardInput; a forward needs its input from the stage before, a backward its gradient from
-///     the stage after; an optimizer step needs the reduction of the gradients made before it.
+///     the stage after; an optimizer step, or an update in the middle of a list, needs the reduction
+///     of the gradients made before it.
 
 /// The action on the other rank that an action pairs with, or why there is none.
 struct Match {
@@ -51,8 +52,10 @@ struct Match {
 ///    halves, unless the whole schedule only goes forward);
 ///  - rule 7 can be met: what an action needs was issued before it, here or on its peer; nothing
 ///    reads a micro-batch tensor that nothing wrote;
+///  - where weights change in the middle of a list, a backward finds those of its forward;
 ///  - messages match (match_messages) and have equal sizes on both sides;
-///  - all members of a group issue its collectives in one order with equal sizes;
+///  - all members of a group issue its collectives in one order with equal sizes, for the same
+///    micro-batches;
 ///  - nothing deadlocks under the rules above; the error names the waiting actions in a cycle.
 /// Equal programs are checked once, and ranks that provably behave alike together, so that the work
 /// grows with the distinct lists; only tables of slots and members grow with the ranks.

@@ -26,8 +26,12 @@ Result<void> validate(const Schedule& schedule) {
   if (auto checked = check_indices(schedule, "schedule:"); !checked) {
     return checked;
   }
-  for (const auto check :
-       {check_coverage, check_order, check_messages, check_collectives, check_progress}) {
+  for (const auto check : {check_coverage,
+                           check_order,
+                           check_weights,
+                           check_messages,
+                           check_collectives,
+                           check_progress}) {
     if (auto checked = check(schedule); !checked) {
       return checked;
     }

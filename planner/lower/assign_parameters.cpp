@@ -25,6 +25,7 @@ void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId 
   held.stages = {stage};
   held.name = layer.name + "." + weight.name;
   held.shard = shard(context.tensor, weight);
+  held.decay = weight.parameters.front().decay;
   held.copies = context.data.degree * (held.shard.axis ? 1.0 : context.tensor.degree);
   if (const auto shared = context.shared->of_weight.find(root);
       shared != context.shared->of_weight.end()) {
@@ -84,6 +85,13 @@ void fill_parameter_table(const RankContext& context, RankDraft& draft) {
       slice.decay = parameter.decay;
       slice.copies = held.copies;
       slice.bucket = held.bucket;
+      if (const BucketUse& use = draft.bucket_uses[held.bucket.index()];
+          use.sharding == BucketSharding::kParameters) {
+        slice.weight = use.shard->weight;
+        slice.weight_offset += draft.program.tensors[held.weight.index()].view->offset;
+        slice.flat_shard =
+            ParameterSlice::FlatShard{.group = *context.data.group, .stride = use.shard->elements};
+      }
       if (held.layer != held.id.layer) {
         slice.tied_to = parameter.name;
       }

@@ -6,9 +6,12 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "planner/lower/shard_bucket.h"
 
 namespace stagewright {
 namespace {
@@ -21,23 +24,41 @@ std::int64_t elements_of(const HeldWeight& held) {
 /// Indices into RankDraft::weights by bucket.
 using Buckets = std::vector<std::vector<std::size_t>>;
 
-/// Weights of a stage that are reduced alike, in reverse order of use.
-using Alike = std::map<std::optional<std::size_t>, std::vector<std::size_t>>;
+/// What the weights of one bucket have in common.  One operation updates all of a bucket whose
+/// states are divided, so there decay and copies count, too.
+using Kind = std::tuple<std::optional<std::size_t>, BucketSharding, bool, double>;
 
-Alike sort_by_sharing(const RankDraft& draft, StageId stage) {
-  Alike alike;  // what nobody shares comes first
+/// Gradients that other ranks or stages add to are whole until the end of the step.
+BucketSharding sharding_of(const RankContext& context, const HeldWeight& held) {
+  const bool alone = !held.sharing && held.stages.size() == 1;
+  return alone ? context.sharding() : std::min(context.sharding(), BucketSharding::kStates);
+}
+
+Kind kind_of(const RankContext& context, const HeldWeight& held) {
+  const BucketSharding sharding = sharding_of(context, held);
+  if (sharding == BucketSharding::kNone) {
+    return {held.sharing, sharding, false, 0};
+  }
+  return {held.sharing, sharding, !held.decay, held.copies};
+}
+
+/// Weights of a stage that are reduced alike, in reverse order of use; what nobody shares first.
+std::map<Kind, std::vector<std::size_t>> sort_by_kind(const RankContext& context,
+                                                      const RankDraft& draft,
+                                                      StageId stage) {
+  std::map<Kind, std::vector<std::size_t>> sorted;
   for (std::size_t i = draft.weights.size(); i-- > 0;) {
     if (draft.weights[i].stages.front() == stage) {
-      alike[draft.weights[i].sharing].push_back(i);
+      sorted[kind_of(context, draft.weights[i])].push_back(i);
     }
   }
-  return alike;
+  return sorted;
 }
 
 Buckets divide_into_buckets(const RankContext& context, const RankDraft& draft, StageId stage) {
   const std::int64_t element = size_of(storage_type(context.plan->precision.gradient)).count();
   Buckets buckets;
-  for (const auto& [sharing, weights] : sort_by_sharing(draft, stage)) {
+  for (const auto& [kind, weights] : sort_by_kind(context, draft, stage)) {
     std::int64_t filled = 0;
     for (const std::size_t i : weights) {
       const std::int64_t size = elements_of(draft.weights[i]) * element;
@@ -67,6 +88,18 @@ Operation all_reduce(GroupSlot group, TensorId tensor, std::int64_t elements, DT
   return op;
 }
 
+/// Stages that use some of the weights.
+std::vector<StageId> stages_of(const RankDraft& draft, const std::vector<std::size_t>& weights) {
+  std::vector<StageId> stages;
+  for (const std::size_t i : weights) {
+    const std::vector<StageId>& of_weight = draft.weights[i].stages;
+    stages.insert(stages.end(), of_weight.begin(), of_weight.end());
+  }
+  std::sort(stages.begin(), stages.end());
+  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
+  return stages;
+}
+
 void add_bucket(const RankContext& context,
                 RankDraft& draft,
                 StageId stage,
@@ -82,12 +115,18 @@ void add_bucket(const RankContext& context,
 
   GradientBucket bucket;
   bucket.stage = stage;
-  BucketUse use{.stages = {}, .sharing = draft.weights[weights.front()].sharing};
+  BucketUse use;
+  use.stages = stages_of(draft, weights);
+  use.weights = weights;
+  use.sharing = draft.weights[weights.front()].sharing;
+  use.sharding = sharding_of(context, draft.weights[weights.front()]);
+  const TensorScope scope = use.sharding >= BucketSharding::kGradients ? TensorScope::kMicroBatch
+                                                                       : TensorScope::kPersistent;
   bucket.storage = draft.add_tensor({.name = fmt::format("gradients.{}", id.value()),
                                      .dtype = type,
                                      .shape = {elements},
                                      .tensor_class = TensorClass::kGradient,
-                                     .scope = TensorScope::kPersistent,
+                                     .scope = scope,
                                      .view = std::nullopt});
   std::int64_t offset = 0;
   for (const std::size_t i : weights) {
@@ -98,18 +137,17 @@ void add_bucket(const RankContext& context,
                           .dtype = type,
                           .shape = held.shard.shape,
                           .tensor_class = TensorClass::kGradient,
-                          .scope = TensorScope::kPersistent,
+                          .scope = scope,
                           .view = TensorSpec::View{.base = bucket.storage, .offset = offset}});
     offset += elements_of(held);
-    use.stages.insert(use.stages.end(), held.stages.begin(), held.stages.end());
   }
-  std::sort(use.stages.begin(), use.stages.end());
-  use.stages.erase(std::unique(use.stages.begin(), use.stages.end()), use.stages.end());
   if (use.sharing) {
     bucket.reduce.push_back(
         all_reduce(*context.sharing_groups[*use.sharing], bucket.storage, elements, type));
   }
-  if (context.data.group) {
+  if (use.sharding != BucketSharding::kNone) {
+    shard_bucket(context, draft, bucket, use);
+  } else if (context.data.group) {
     bucket.reduce.push_back(all_reduce(*context.data.group, bucket.storage, elements, type));
   }
   draft.program.buckets.push_back(std::move(bucket));

@@ -8,7 +8,8 @@
 namespace stagewright {
 
 /// Pass: whether the passes after it can lower the order.  Runs right after the order is generated.
-/// kInfeasible where one rank would hold two copies of a stage.
+/// kInfeasible, naming what is wrong, where it does not fit the plan's sizes, runs a stage
+/// elsewhere than it places it, or puts two copies of a stage on one rank.
 [[nodiscard]] Result<void> check_order(const Plan& plan, const PipelineOrder& order);
 
 /// Pass: whether weights can change as an asynchronous order wants it.  kInfeasible where the plan

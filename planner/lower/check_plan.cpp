@@ -201,21 +201,14 @@ Result<void> check_supported(const Plan& plan) {
         fmt::format("ep is {}; expert parallelism cannot be lowered yet, use 1", plan.ep),
         "plan:/ep");
   }
-  if (plan.zero_stage != 0) {
-    return unsupported(fmt::format("zero_stage is {}; sharded optimizer states, gradients and "
-                                   "parameters cannot be lowered yet, use 0",
-                                   plan.zero_stage),
-                       "plan:/zero_stage");
+  if (plan.zero_stage < 0 || plan.zero_stage > 3) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("zero_stage is {}; it is 0, 1, 2 or 3", plan.zero_stage),
+                "plan:/zero_stage");
   }
   if (plan.sequence_parallel) {
     return unsupported("sequence_parallel is true; it cannot be lowered yet, use false",
                        "plan:/sequence_parallel");
-  }
-  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-    if (plan.stages[i].recompute == Recompute::kSelective) {
-      return unsupported("recompute is 'selective'; only 'none' and 'full' can be lowered yet",
-                         stage_key(i, "recompute"));
-    }
   }
   return {};
 }
@@ -234,14 +227,19 @@ Result<void> check_precision(const Plan& plan) {
         fmt::format("gradient is {}; use fp32, bf16 or fp16", name_of(precision.gradient)),
         "plan:/precision/gradient");
   }
-  if (precision.transfer && *precision.transfer != precision.compute) {
-    return unsupported(fmt::format("transfer is {} and compute {}; activations can only be sent as "
-                                   "they are computed, leave transfer out",
-                                   name_of(*precision.transfer),
-                                   name_of(precision.compute)),
-                       "plan:/precision/transfer");
-  }
   const bool low = precision.compute == DType::kBFloat16 || precision.compute == DType::kFloat16;
+  if (precision.transfer && *precision.transfer != precision.compute) {
+    const bool shorter =
+        *precision.transfer == DType::kBFloat16 || *precision.transfer == DType::kFloat16;
+    if (low || !shorter) {
+      return unsupported(
+          fmt::format("transfer is {} and compute {}; messages have the type in which they are "
+                      "computed, or bf16 or fp16 where that is fp32 or tf32",
+                      name_of(*precision.transfer),
+                      name_of(precision.compute)),
+          "plan:/precision/transfer");
+    }
+  }
   if (plan.optimizer.kind == OptimizerKind::kSgd && low && precision.master_weights) {
     return unsupported("SGD keeps no fp32 master weights; set master_weights to false or use adamw",
                        "plan:/precision/master_weights");

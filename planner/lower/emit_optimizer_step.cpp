@@ -1,8 +1,9 @@
 #include "planner/lower/emit_optimizer_step.h"
 
-#include <vector>
+#include <utility>
 
 #include "core/base/check.h"
+#include "planner/lower/shard_bucket.h"
 
 namespace stagewright {
 namespace {
@@ -12,35 +13,35 @@ constexpr std::int64_t kSquaredNorm = 0;
 constexpr std::int64_t kLoss = 1;
 constexpr std::int64_t kTotals = 2;
 
-Operation squared_sum(const RankContext& context, const RankDraft& draft, const HeldWeight& held) {
-  const TensorSpec& gradient = draft.program.tensors[held.gradient.index()];
-  Operation op;
-  op.kind = OpKind::kSquaredSum;
-  op.dtype = gradient.dtype;
-  op.shape.cols = gradient.elements();
-  op.index = kSquaredNorm;
-  // Of several updates in a step the mean.
-  const double updates = context.plan->micro_batches / context.micro_batches_per_update();
-  op.scalar = 1.0 / (held.copies * updates);
-  op.inputs = {held.gradient};
-  op.outputs = {*draft.program.totals};
-  op.layer = held.layer;
-  return op;
+UpdateUnit unit_of(const RankDraft& draft, const HeldWeight& held) {
+  UpdateUnit unit{.name = held.name,
+                  .stage = held.stages.front(),
+                  .layer = held.layer,
+                  .weights = {held.weight},
+                  .gradient = held.gradient,
+                  .elements = draft.program.tensors[held.weight.index()].elements(),
+                  .decay = held.decay,
+                  .copies = held.copies,
+                  .states = {}};
+  unit.weights.insert(unit.weights.end(), held.other_versions.begin(), held.other_versions.end());
+  return unit;
 }
 
-Operation reduce_totals(const RankContext& context, const RankDraft& draft) {
-  Operation op;
-  op.kind = OpKind::kAllReduce;
-  op.variant = OpVariant::kSum;
-  op.stream = kDataStream;
-  op.shape.cols = kTotals;
-  op.inputs = {*draft.program.totals};
-  op.outputs = {*draft.program.totals};
-  op.group = context.world;
-  return op;
+/// Each replica has a part of its own, so that those copies do not count.
+UpdateUnit unit_of(const RankContext& context, const RankDraft& draft, const BucketUse& use) {
+  const HeldWeight& first = draft.weights[use.weights.front()];
+  return {.name = draft.program.tensors[use.shard->weight.index()].name,
+          .stage = first.stages.front(),
+          .layer = std::nullopt,
+          .weights = {use.shard->weight},
+          .gradient = use.shard->gradient,
+          .elements = use.shard->elements,
+          .decay = first.decay,
+          .copies = first.copies / context.data.degree,
+          .states = {}};
 }
 
-/// Suffixes of the optimizer's own tensors of a weight.
+/// Suffixes of the optimizer's own tensors.
 std::vector<const char*> states_of(const RankContext& context) {
   const OptimizerSpec& optimizer = context.plan->optimizer;
   switch (optimizer.kind) {
@@ -58,35 +59,60 @@ std::vector<const char*> states_of(const RankContext& context) {
   SW_CHECK(false, "a known optimizer");
 }
 
-Operation update(const RankContext& context,
-                 const RankDraft& draft,
-                 const HeldWeight& held,
-                 std::int32_t version) {
-  const OptimizerSpec& optimizer = context.plan->optimizer;
-  const LayerWeight& weight = context.layer(held.id.layer).weights[held.id.index];
+Operation squared_sum(const RankContext& context, const RankDraft& draft, const UpdateUnit& unit) {
   Operation op;
-  op.kind = optimizer.kind == OptimizerKind::kSgd ? OpKind::kSgdStep : OpKind::kAdamWStep;
-  op.shape.cols = draft.program.tensors[held.weight.index()].elements();
-  op.decay = weight.parameters.front().decay;
-  op.inputs = {held.gradient};
-  if (optimizer.clip_norm) {
-    op.inputs.push_back(*draft.program.totals);  // nothing changes before the norm is known
-  }
-  op.outputs = {held.version(version)};
-  op.outputs.insert(op.outputs.end(), held.states.begin(), held.states.end());
-  op.layer = held.layer;
+  op.kind = OpKind::kSquaredSum;
+  op.dtype = draft.program.tensors[unit.gradient.index()].dtype;
+  op.shape.cols = unit.elements;
+  op.index = kSquaredNorm;
+  // Of several updates in a step the mean.
+  const double updates = context.plan->micro_batches / context.micro_batches_per_update();
+  op.scalar = 1.0 / (unit.copies * updates);
+  op.inputs = {unit.gradient};
+  op.outputs = {*draft.program.totals};
+  op.layer = unit.layer;
   return op;
 }
 
-Operation copy(const RankDraft& draft, const HeldWeight& held, std::int32_t from, std::int32_t to) {
-  const TensorSpec& weight = draft.program.tensors[held.weight.index()];
+Operation reduce_totals(const RankContext& context, const RankDraft& draft) {
+  Operation op;
+  op.kind = OpKind::kAllReduce;
+  op.variant = OpVariant::kSum;
+  op.stream = kDataStream;
+  op.shape.cols = kTotals;
+  op.inputs = {*draft.program.totals};
+  op.outputs = {*draft.program.totals};
+  op.group = context.world;
+  return op;
+}
+
+Operation update(const RankContext& context,
+                 const RankDraft& draft,
+                 const UpdateUnit& unit,
+                 std::int32_t version) {
+  const OptimizerSpec& optimizer = context.plan->optimizer;
+  Operation op;
+  op.kind = optimizer.kind == OptimizerKind::kSgd ? OpKind::kSgdStep : OpKind::kAdamWStep;
+  op.shape.cols = unit.elements;
+  op.decay = unit.decay;
+  op.inputs = {unit.gradient};
+  if (optimizer.clip_norm) {
+    op.inputs.push_back(*draft.program.totals);  // nothing changes before the norm is known
+  }
+  op.outputs = {unit.weights[static_cast<std::size_t>(version)]};
+  op.outputs.insert(op.outputs.end(), unit.states.begin(), unit.states.end());
+  op.layer = unit.layer;
+  return op;
+}
+
+Operation copy(const RankDraft& draft, const UpdateUnit& unit, std::int32_t from, std::int32_t to) {
   Operation op;
   op.kind = OpKind::kCopy;
-  op.dtype = weight.dtype;
-  op.shape.cols = weight.elements();
-  op.inputs = {held.version(from)};
-  op.outputs = {held.version(to)};
-  op.layer = held.layer;
+  op.dtype = draft.program.tensors[unit.weights.front().index()].dtype;
+  op.shape.cols = unit.elements;
+  op.inputs = {unit.weights[static_cast<std::size_t>(from)]};
+  op.outputs = {unit.weights[static_cast<std::size_t>(to)]};
+  op.layer = unit.layer;
   return op;
 }
 
@@ -118,12 +144,23 @@ void make_totals(RankDraft& draft) {
                         .view = TensorSpec::View{.base = *draft.program.totals, .offset = kLoss}});
 }
 
-void make_optimizer_states(const RankContext& context, RankDraft& draft) {
-  for (HeldWeight& held : draft.weights) {
+void plan_updates(const RankContext& context, RankDraft& draft) {
+  if (context.sharding() != BucketSharding::kNone) {
+    for (const BucketUse& use : draft.bucket_uses) {
+      draft.updates.push_back(unit_of(context, draft, use));
+    }
+  } else {
+    for (const HeldWeight& held : draft.weights) {
+      draft.updates.push_back(unit_of(draft, held));
+    }
+  }
+  for (UpdateUnit& unit : draft.updates) {
+    const std::vector<std::int64_t> shape =
+        draft.program.tensors[unit.weights.front().index()].shape;
     for (const char* suffix : states_of(context)) {
-      held.states.push_back(draft.add_tensor({.name = held.name + suffix,
+      unit.states.push_back(draft.add_tensor({.name = unit.name + suffix,
                                               .dtype = DType::kFloat32,
-                                              .shape = held.shard.shape,
+                                              .shape = shape,
                                               .tensor_class = TensorClass::kOptimizer,
                                               .scope = TensorScope::kPersistent,
                                               .view = std::nullopt}));
@@ -137,21 +174,21 @@ std::vector<Operation> update_of_stage(const RankContext& context,
                                        std::int32_t version) {
   const StageVersions& versions = context.versions_of(stage);
   std::vector<Operation> ops;
-  const auto for_each_weight = [&](auto&& make) {
-    for (const HeldWeight& held : draft.weights) {
-      if (held.stages.front() == stage) {
-        ops.push_back(make(held));
+  const auto for_each_unit = [&](auto&& make) {
+    for (const UpdateUnit& unit : draft.updates) {
+      if (unit.stage == stage) {
+        ops.push_back(make(unit));
       }
     }
   };
   if (versions.keeps_previous) {
-    for_each_weight([&](const HeldWeight& held) { return copy(draft, held, 0, 1); });
+    for_each_unit([&](const UpdateUnit& unit) { return copy(draft, unit, 0, 1); });
   } else if (versions.slots > 1) {
     const std::int32_t before = (version + versions.slots - 1) % versions.slots;
-    for_each_weight([&](const HeldWeight& held) { return copy(draft, held, before, version); });
+    for_each_unit([&](const UpdateUnit& unit) { return copy(draft, unit, before, version); });
   }
-  for_each_weight([&](const HeldWeight& held) { return squared_sum(context, draft, held); });
-  for_each_weight([&](const HeldWeight& held) { return update(context, draft, held, version); });
+  for_each_unit([&](const UpdateUnit& unit) { return squared_sum(context, draft, unit); });
+  for_each_unit([&](const UpdateUnit& unit) { return update(context, draft, unit, version); });
   for (const GradientBucket& bucket : draft.program.buckets) {
     if (bucket.stage == stage) {
       ops.push_back(clear(draft, bucket.storage));
@@ -164,23 +201,35 @@ void emit_optimizer_step(const RankContext& context, RankDraft& draft) {
   std::vector<Operation>& ops = draft.program.optimizer_step;
   if (context.updates) {
     ops.push_back(reduce_totals(context, draft));
-    for (const HeldWeight& held : draft.weights) {
-      if (const auto newest = context.versions_of(held.stages.front()).newest_at_end; newest != 0) {
-        ops.push_back(copy(draft, held, newest, 0));
+    for (const UpdateUnit& unit : draft.updates) {
+      if (const auto newest = context.versions_of(unit.stage).newest_at_end; newest != 0) {
+        ops.push_back(copy(draft, unit, newest, 0));
       }
     }
     ops.push_back(clear(draft, *draft.program.totals));
     return;
   }
-  for (const HeldWeight& held : draft.weights) {
-    ops.push_back(squared_sum(context, draft, held));
+  for (const StageId stage : context.pipeline.stages) {
+    for (Operation& add : add_received(draft, stage)) {
+      add.weight_gradient = false;
+      ops.push_back(std::move(add));
+    }
+  }
+  for (const UpdateUnit& unit : draft.updates) {
+    ops.push_back(squared_sum(context, draft, unit));
   }
   ops.push_back(reduce_totals(context, draft));
-  for (const HeldWeight& held : draft.weights) {
-    ops.push_back(update(context, draft, held, 0));
+  for (const UpdateUnit& unit : draft.updates) {
+    ops.push_back(update(context, draft, unit, 0));
   }
-  for (const GradientBucket& bucket : draft.program.buckets) {
-    ops.push_back(clear(draft, bucket.storage));
+  for (std::size_t b = 0; b < draft.bucket_uses.size(); ++b) {
+    const std::optional<BucketShard>& shard = draft.bucket_uses[b].shard;
+    if (shard && shard->received) {
+      ops.push_back(clear(draft, shard->gradient));
+      ops.push_back(clear(draft, *shard->received));
+    } else {
+      ops.push_back(clear(draft, draft.program.buckets[b].storage));
+    }
   }
   ops.push_back(clear(draft, *draft.program.totals));
 }

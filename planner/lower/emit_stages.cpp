@@ -8,6 +8,7 @@
 #include "planner/lower/layer_writer.h"
 #include "planner/lower/recompute.h"
 #include "planner/lower/rules/rules.h"
+#include "planner/lower/shard_bucket.h"
 
 namespace stagewright {
 namespace {
@@ -23,17 +24,85 @@ void append(std::vector<DraftOperation>& list, std::vector<DraftOperation> more)
       list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+/// What crosses a border of a stage.
+enum class Cargo : std::uint8_t {
+  kActivation,
+  kGradient
+};
+
+/// The element type in which it travels.  Gradients of a mean over many tokens are far below what
+/// fp16 can hold without a scale for the loss, so they stay as they are.
+DType type_on_the_way(const RankContext& context, Cargo cargo) {
+  const PrecisionPlan& precision = context.plan->precision;
+  const DType type = storage_type(precision.transfer.value_or(precision.compute));
+  const bool too_narrow = cargo == Cargo::kGradient && type == DType::kFloat16;
+  return too_narrow ? storage_type(precision.compute) : type;
+}
+
+/// A message's tensor.
 TensorId add_border(const RankContext& context,
                     RankDraft& draft,
                     std::string name,
-                    ValueId value,
-                    const Layer& layer) {
+                    std::int64_t width,
+                    Cargo cargo) {
   return draft.add_tensor({.name = std::move(name),
-                           .dtype = storage_type(context.plan->precision.compute),
-                           .shape = {context.rows(), layer.values[value.index()].width},
+                           .dtype = type_on_the_way(context, cargo),
+                           .shape = {context.rows(), width},
                            .tensor_class = TensorClass::kCommunication,
                            .scope = TensorScope::kMicroBatch,
                            .view = std::nullopt});
+}
+
+DraftOperation conversion(const RankContext& context,
+                          const RankDraft& draft,
+                          TensorId from,
+                          TensorId to) {
+  DraftOperation copy;
+  copy.op.kind = OpKind::kCopy;
+  copy.op.dtype = draft.program.tensors[to.index()].dtype;
+  copy.op.source = draft.program.tensors[from.index()].dtype;
+  copy.op.shape.rows = context.rows();
+  copy.op.shape.cols = draft.program.tensors[to.index()].shape.back();
+  copy.op.inputs = {from};
+  copy.op.outputs = {to};
+  return copy;
+}
+
+/// The tensor that a stage computes with, given the one that it has received: the same, or one that
+/// an operation appended to `ops` fills.
+TensorId unpack(const RankContext& context,
+                RankDraft& draft,
+                TensorId received,
+                std::vector<DraftOperation>& ops) {
+  const TensorSpec& spec = draft.program.tensors[received.index()];
+  const DType type = storage_type(context.plan->precision.compute);
+  if (spec.dtype == type) {
+    return received;
+  }
+  const TensorId computed = draft.add_tensor({.name = spec.name + ".unpacked",
+                                              .dtype = type,
+                                              .shape = spec.shape,
+                                              .tensor_class = TensorClass::kActivation,
+                                              .scope = TensorScope::kMicroBatch,
+                                              .view = std::nullopt});
+  ops.push_back(conversion(context, draft, received, computed));
+  return computed;
+}
+
+/// The tensor to be sent for one that a stage has computed.
+TensorId pack(const RankContext& context,
+              RankDraft& draft,
+              TensorId computed,
+              Cargo cargo,
+              std::vector<DraftOperation>& ops) {
+  TensorSpec& spec = draft.program.tensors[computed.index()];
+  if (spec.dtype == type_on_the_way(context, cargo)) {
+    spec.tensor_class = TensorClass::kCommunication;
+    return computed;
+  }
+  const TensorId sent = add_border(context, draft, spec.name + ".packed", spec.shape.back(), cargo);
+  ops.push_back(conversion(context, draft, computed, sent));
+  return sent;
 }
 
 bool is_first(StageId stage) {
@@ -62,8 +131,11 @@ std::optional<TensorId> make_input(const RankContext& context, RankDraft& draft,
   }
   const Layer& first = context.layer(LayerId(context.stage(stage).first_layer));
   SW_CHECK(first.input.has_value(), "an input of a stage's first layer");
-  return add_border(
-      context, draft, fmt::format("stage.{}.input", stage.value()), *first.input, first);
+  return add_border(context,
+                    draft,
+                    fmt::format("stage.{}.input", stage.value()),
+                    first.values[first.input->index()].width,
+                    Cargo::kActivation);
 }
 
 /// The gradient of the stage's output: received, or the other stage's own input gradient.
@@ -73,20 +145,22 @@ TensorId make_output_gradient(const RankContext& context, RankDraft& draft, Stag
   }
   const StagePlan& plan = context.stage(stage);
   const Layer& last = context.layer(LayerId(plan.first_layer + plan.layers - 1));
-  return add_border(
-      context, draft, fmt::format("stage.{}.output.grad", stage.value()), *last.output, last);
-}
-
-void mark_as_sent(RankDraft& draft, TensorId tensor) {
-  draft.program.tensors[tensor.index()].tensor_class = TensorClass::kCommunication;
+  return add_border(context,
+                    draft,
+                    fmt::format("stage.{}.output.grad", stage.value()),
+                    last.values[last.output->index()].width,
+                    Cargo::kGradient);
 }
 
 StageDraft write_forward(const RankContext& context, RankDraft& draft, StageProgram& program) {
   const StagePlan& plan = context.stage(program.stage);
   program.input = make_input(context, draft, program.stage);
   StageDraft stage;
-  std::optional<TensorId> tensor = program.input;
   std::vector<DraftOperation> ops;
+  std::optional<TensorId> tensor;
+  if (program.input) {
+    tensor = unpack(context, draft, *program.input, ops);
+  }
   for (std::int32_t i = plan.first_layer; i < plan.first_layer + plan.layers; ++i) {
     LayerWriter& writer = stage.layers.emplace_back(context, draft, program, LayerId(i), tensor);
     for (const LayerOp& op : writer.layer().ops) {
@@ -99,19 +173,33 @@ StageDraft write_forward(const RankContext& context, RankDraft& draft, StageProg
   }
   if (!is_last(context, program.stage)) {
     SW_CHECK(tensor.has_value(), "an output of a stage's last layer");
-    program.output = tensor;
-    if (!context.pipeline.hands_over(program.stage)) {
-      mark_as_sent(draft, *tensor);
-    }
+    program.output = context.pipeline.hands_over(program.stage)
+                         ? *tensor
+                         : pack(context, draft, *tensor, Cargo::kActivation, ops);
   }
   program.forward = insert_collectives(ops, context.tensor.group, draft.program.tensors);
   return stage;
 }
 
-/// Embedding and head save little that a second forward would spare.
-bool recomputes(const StagePlan& plan, std::size_t layer, LayerRole role) {
-  return plan.recompute == Recompute::kFull && role == LayerRole::kBlock &&
-         static_cast<std::int32_t>(layer) < plan.recompute_layers.value_or(plan.layers);
+/// What of a layer runs again.  Embedding and head save little that a second forward would spare.
+std::vector<DraftOperation> repeated(const StagePlan& plan,
+                                     std::size_t layer,
+                                     LayerRole role,
+                                     const std::vector<DraftOperation>& forward,
+                                     const std::vector<DraftOperation>& backward) {
+  if (role != LayerRole::kBlock ||
+      static_cast<std::int32_t>(layer) >= plan.recompute_layers.value_or(plan.layers)) {
+    return {};
+  }
+  switch (plan.recompute) {
+    case Recompute::kNone:
+      return {};
+    case Recompute::kSelective:
+      return attention_to_repeat(forward, backward);
+    case Recompute::kFull:
+      return operations_to_repeat(forward, backward);
+  }
+  SW_CHECK(false, "a known recomputation");
 }
 
 /// Given the gradient of the layer's output, writes its backward and returns that of its input.
@@ -135,24 +223,30 @@ void write_backward(const RankContext& context,
   if (!is_last(context, program.stage)) {
     program.output_gradient = make_output_gradient(context, draft, program.stage);
   }
-  std::optional<TensorId> gradient = program.output_gradient;
   std::vector<DraftOperation> ops;
+  std::vector<DraftOperation> ahead;
+  std::optional<TensorId> gradient;
+  if (program.output_gradient) {
+    gradient = unpack(context, draft, *program.output_gradient, ops);
+  }
   for (std::size_t i = stage.layers.size(); i-- > 0;) {
     LayerWriter& writer = stage.layers[i];
     gradient = write_backward(writer, gradient);
     std::vector<DraftOperation> backward = writer.take_operations();
-    if (recomputes(plan, i, writer.layer().role)) {
-      append(ops, operations_to_repeat(stage.forward[i], backward));
-    }
+    append(context.recomputes_ahead(program.stage) ? ahead : ops,
+           repeated(plan, i, writer.layer().role, stage.forward[i], backward));
     append(ops, std::move(backward));
   }
   if (!is_first(program.stage)) {
-    program.input_gradient = gradient;
-    if (!context.pipeline.hands_over(before(program.stage))) {
-      mark_as_sent(draft, *gradient);
-    }
+    program.input_gradient = context.pipeline.hands_over(before(program.stage))
+                                 ? *gradient
+                                 : pack(context, draft, *gradient, Cargo::kGradient, ops);
   }
-  program.backward = insert_collectives(ops, context.tensor.group, draft.program.tensors);
+  program.recompute = insert_collectives(ahead, context.tensor.group, draft.program.tensors);
+  program.backward = begin_gradients(draft, program.stage);
+  const std::vector<Operation> rest =
+      insert_collectives(ops, context.tensor.group, draft.program.tensors);
+  program.backward.insert(program.backward.end(), rest.begin(), rest.end());
 }
 
 }  // namespace

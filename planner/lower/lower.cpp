@@ -15,6 +15,8 @@
 #include "planner/lower/list_actions.h"
 #include "planner/lower/order_reductions.h"
 #include "planner/lower/order_transfers.h"
+#include "planner/lower/place_gathers.h"
+#include "planner/lower/place_recomputation.h"
 #include "planner/lower/rank_draft.h"
 #include "planner/lower/rank_grid.h"
 #include "planner/lower/rank_groups.h"
@@ -61,7 +63,7 @@ RankDraft draft_rank(const RankContext& context) {
   fill_parameter_table(context, draft);
   make_totals(draft);
   emit_stages(context, draft);
-  make_optimizer_states(context, draft);
+  plan_updates(context, draft);
   emit_weight_versions(context, draft);
   emit_optimizer_step(context, draft);
   return draft;
@@ -109,31 +111,41 @@ Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Pl
   if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
     return pass_on(std::move(checked));
   }
-  Result<PipelineOrder> generated = pipeline_order(plan);
-  if (!generated) {
-    return pass_on(std::move(generated));
+  Result<PipelineOrder> order = pipeline_order(plan);
+  if (!order) {
+    return pass_on(std::move(order));
   }
-  if (Result<void> checked = check_order(plan, *generated); !checked) {
+  return lower(model, cluster, plan, *std::move(order));
+}
+
+Result<Schedule> lower(const ModelGraph& model,
+                       const Cluster& cluster,
+                       const Plan& plan,
+                       PipelineOrder given) {
+  if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
     return pass_on(std::move(checked));
   }
-  const SharedWeights shared = find_shared_weights(model, plan, *generated);
-  if (Result<void> checked = check_updates(plan, *generated, shared); !checked) {
+  if (Result<void> checked = check_order(plan, given); !checked) {
     return pass_on(std::move(checked));
   }
-  const Result<VersionedOrder> versioned = assign_weight_versions(*std::move(generated));
+  const SharedWeights shared = find_shared_weights(model, plan, given);
+  if (Result<void> checked = check_updates(plan, given, shared); !checked) {
+    return pass_on(std::move(checked));
+  }
+  const auto ahead = stages_that_recompute_ahead(plan, given);
+  if (!ahead) {
+    return tl::unexpected(ahead.error());
+  }
+  Result<VersionedOrder> versioned = assign_weight_versions(std::move(given));
   if (!versioned) {
     return tl::unexpected(versioned.error());
   }
-  const PipelineOrder& order = versioned->order;
+  PipelineOrder& order = versioned->order;
   const Result<RankGrid> grid = place_ranks(plan, order);
   if (!grid) {
     return tl::unexpected(grid.error());
   }
   RankGroups groups = build_groups(*grid, shared.sharings);
-  const Result<std::vector<Transfer>> transfers = order_transfers(order);
-  if (!transfers) {
-    return tl::unexpected(transfers.error());
-  }
   const std::vector<PipelineAxis> axes = pipeline_axes(order);
 
   std::vector<RankDraft> drafts;
@@ -143,15 +155,23 @@ Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Pl
     context.plan = &plan;
     context.updates = order.updates;
     context.versions = &versioned->stages;
+    context.ahead = *ahead;
     context.blockwise_attention = needs_attention_workspace(cluster, *grid, axes[p].rank);
     drafts.push_back(draft_rank(context));
+  }
+  place_recomputation(order, drafts);
+  const Result<std::vector<Transfer>> transfers = order_transfers(order);
+  if (!transfers) {
+    return tl::unexpected(transfers.error());
   }
   const auto reductions = order_reductions(order, drafts);
 
   Schedule schedule = describe(model, plan);
   for (std::size_t p = 0; p < axes.size(); ++p) {
+    const auto gathers = place_gathers(plan, drafts[p], order.ranks[p]);
     RankProgram& program = schedule.programs.emplace_back(std::move(drafts[p].program));
-    program.actions = list_actions(program, axes[p], order.ranks[p], *transfers, reductions[p]);
+    program.actions =
+        list_actions(program, axes[p], order.ranks[p], *transfers, reductions[p], gathers);
   }
   schedule.groups = std::move(groups.groups);
   schedule.ranks = bind_ranks(*grid, std::move(groups), axes);

@@ -4,6 +4,7 @@
 #include "core/cluster/cluster.h"
 #include "core/model/model_graph.h"
 #include "core/plan/plan.h"
+#include "core/schedule/pipeline_order.h"
 #include "core/schedule/schedule.h"
 
 namespace stagewright {
@@ -17,5 +18,13 @@ namespace stagewright {
 [[nodiscard]] Result<Schedule> lower(const ModelGraph& model,
                                      const Cluster& cluster,
                                      const Plan& plan);
+
+/// The same with an order of its own, imported or searched for, instead of the plan's schedule,
+/// whose name it keeps.  Recomputations that stand in the order stay where they are.  kInfeasible
+/// where it does not fit the plan's sizes; that it runs everything once is the work of validate().
+[[nodiscard]] Result<Schedule> lower(const ModelGraph& model,
+                                     const Cluster& cluster,
+                                     const Plan& plan,
+                                     PipelineOrder order);
 
 }  // namespace stagewright

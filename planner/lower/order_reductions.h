@@ -1,27 +1,18 @@
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
-#include "core/base/ids.h"
 #include "core/schedule/pipeline_order.h"
 #include "planner/lower/rank_draft.h"
 
 namespace stagewright {
-
-/// Where the reduction of a bucket stands in a rank's list.
-struct BucketReduction {
-  BucketId bucket;
-  std::int32_t slot = 0;  ///< so many compute actions come before it
-  friend bool operator==(const BucketReduction&, const BucketReduction&) = default;
-};
 
 /// Pass: by pipeline rank, the reductions in list order, each as early as it can be: behind the
 /// last backward that adds to the bucket.  Ranks that share weights reduce them in one order, that
 /// of the last rank to be ready; what comes earlier on one of them waits there.  Where weights
 /// change in the middle of the list, a bucket is reduced before each update.  Buckets without
 /// collectives are left out.  After bucket_gradients of all ranks.
-[[nodiscard]] std::vector<std::vector<BucketReduction>> order_reductions(
+[[nodiscard]] std::vector<std::vector<BucketAction>> order_reductions(
     const PipelineOrder& order, const std::vector<RankDraft>& drafts);
 
 }  // namespace stagewright

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,14 @@ namespace stagewright {
 inline constexpr StreamId kTensorStream{1};  ///< collectives of tensor groups
 inline constexpr StreamId kDataStream{2};    ///< gradients and totals
 
+/// What of a bucket replicas divide among them (Rajbhandari et al. 2020): stage 1, 2 or 3 of ZeRO.
+enum class BucketSharding : std::uint8_t {
+  kNone,
+  kStates,
+  kGradients,   ///< and the sums of gradients: each micro-batch's are reduced at once
+  kParameters,  ///< and the weights: whole ones exist while a micro-batch needs them
+};
+
 /// What the passes over one pipeline rank read.
 struct RankContext {
   const ModelGraph* model = nullptr;
@@ -36,11 +45,16 @@ struct RankContext {
   bool blockwise_attention = false;      ///< its devices need a workspace for attention
   std::optional<WeightUpdates> updates;  ///< of an asynchronous schedule
   const std::vector<StageVersions>* versions = nullptr;  ///< by stage
+  std::set<StageId> ahead;  ///< stages whose recomputation is an action of its own
 
   [[nodiscard]] const Layer& layer(LayerId id) const { return model->layers[id.index()]; }
   [[nodiscard]] const StagePlan& stage(StageId id) const { return plan->stages[id.index()]; }
+  [[nodiscard]] bool recomputes_ahead(StageId id) const { return ahead.contains(id); }
   [[nodiscard]] const StageVersions& versions_of(StageId id) const {
     return (*versions)[id.index()];
+  }
+  [[nodiscard]] BucketSharding sharding() const {
+    return data.group ? static_cast<BucketSharding>(plan->zero_stage) : BucketSharding::kNone;
   }
   /// Those of a replica whose gradients add up.
   [[nodiscard]] std::int32_t micro_batches_per_update() const {
@@ -62,9 +76,9 @@ struct HeldWeight {
   TensorId weight;
   std::vector<TensorId> other_versions;  ///< from version 1 on
   TensorId gradient;
-  std::vector<TensorId> states;  ///< of the optimizer, in the order of its operands
   BucketId bucket;
   double copies = 1;
+  bool decay = false;
   std::optional<std::size_t> sharing;  ///< over whose group its gradient is summed first
   friend bool operator==(const HeldWeight&, const HeldWeight&) = default;
 
@@ -73,11 +87,44 @@ struct HeldWeight {
   }
 };
 
+/// The part of a bucket that is this rank's to update.
+struct BucketShard {
+  TensorId weight;
+  TensorId gradient;
+  std::optional<TensorId> received;  ///< of the newest micro-batch, not yet added to `gradient`
+  std::int64_t elements = 0;
+  friend bool operator==(const BucketShard&, const BucketShard&) = default;
+};
+
 /// What completes a bucket, beside its collectives.
 struct BucketUse {
   std::vector<StageId> stages;         ///< whose backwards add to it, ascending
+  std::vector<std::size_t> weights;    ///< in it, into RankDraft::weights
   std::optional<std::size_t> sharing;  ///< of all its weights
+  BucketSharding sharding = BucketSharding::kNone;
+  std::optional<BucketShard> shard;
   friend bool operator==(const BucketUse&, const BucketUse&) = default;
+};
+
+/// What the optimizer updates as one: a weight, or a rank's part of a bucket.
+struct UpdateUnit {
+  std::string name;
+  StageId stage;
+  std::optional<LayerId> layer;
+  std::vector<TensorId> weights;  ///< by version
+  TensorId gradient;
+  std::int64_t elements = 0;
+  bool decay = false;
+  double copies = 1;             ///< ranks of the world that update the very same elements
+  std::vector<TensorId> states;  ///< of the optimizer, in the order of its operands
+  friend bool operator==(const UpdateUnit&, const UpdateUnit&) = default;
+};
+
+/// An action of a bucket among a rank's compute actions.
+struct BucketAction {
+  Action action;
+  std::int32_t slot = 0;  ///< so many compute actions come before it
+  friend bool operator==(const BucketAction&, const BucketAction&) = default;
 };
 
 /// A rank's program while passes add to it.
@@ -86,6 +133,7 @@ struct RankDraft {
   std::vector<HeldWeight> weights;  ///< by stage, layer, weight; of equal ones only the first
   std::map<WeightId, std::size_t> weight_index;  ///< into weights
   std::vector<BucketUse> bucket_uses;            ///< by bucket
+  std::vector<UpdateUnit> updates;               ///< in the order of the optimizer step
   TensorId loss;                                 ///< view of the program's totals
 
   TensorId add_tensor(TensorSpec spec);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <set>
 
 namespace stagewright {
@@ -43,6 +44,20 @@ std::vector<DraftOperation> operations_to_repeat(const std::vector<DraftOperatio
     repeated.push_back(forward[i]);
   }
   std::reverse(repeated.begin(), repeated.end());
+  return repeated;
+}
+
+std::vector<DraftOperation> attention_to_repeat(const std::vector<DraftOperation>& forward,
+                                                const std::vector<DraftOperation>& backward) {
+  const std::set<TensorId> needed = read_before_written(backward);
+  std::vector<DraftOperation> repeated;
+  std::copy_if(forward.begin(), forward.end(), std::back_inserter(repeated), [&](const auto& op) {
+    const auto& outputs = op.op.outputs;
+    return op.op.kind == OpKind::kAttentionForward &&
+           std::any_of(outputs.begin(), outputs.end(), [&needed](TensorId output) {
+             return needed.contains(output);
+           });
+  });
   return repeated;
 }
 

@@ -12,4 +12,9 @@ namespace stagewright {
 [[nodiscard]] std::vector<DraftOperation> operations_to_repeat(
     const std::vector<DraftOperation>& forward, const std::vector<DraftOperation>& backward);
 
+/// The attention cores among them (Korthikanti et al. 2022, selective recomputation): what they
+/// read is kept, so nothing else runs again.
+[[nodiscard]] std::vector<DraftOperation> attention_to_repeat(
+    const std::vector<DraftOperation>& forward, const std::vector<DraftOperation>& backward);
+
 }  // namespace stagewright

@@ -392,9 +392,9 @@ void RankExecutor::read_totals() {
   totals_ = StepTotals{values[0], values[1]};
 }
 
-std::span<const float> RankExecutor::persistent(TensorId tensor) {
+std::span<float> RankExecutor::persistent(TensorId tensor) {
   const OperandPlace place = persistent_place(plan_, tensor);
-  return {reinterpret_cast<const float*>(arena_.bytes().data() + place.offset),
+  return {reinterpret_cast<float*>(arena_.bytes().data() + place.offset),
           static_cast<std::size_t>(place.bytes) / sizeof(float)};
 }
 

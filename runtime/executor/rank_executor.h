@@ -50,8 +50,8 @@ class RankExecutor {
   [[nodiscard]] const MemoryPeaks& memory_peaks() const { return meter_.peaks(); }
   /// The instructions of the last step in the order in which each lane took them up.
   [[nodiscard]] std::span<const std::vector<std::int32_t>> lane_logs() const { return lane_logs_; }
-  /// Content of a persistent tensor, for tests and checkpoints.
-  [[nodiscard]] std::span<const float> persistent(TensorId tensor);
+  /// Content of a persistent tensor, for tests and checkpoints; between steps it may be changed.
+  [[nodiscard]] std::span<float> persistent(TensorId tensor);
 
  private:
   struct Pointers {

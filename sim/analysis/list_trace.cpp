@@ -40,6 +40,7 @@ std::optional<Action> receive_for(const Action& action, std::int32_t stages) {
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       return std::nullopt;
   }
   SW_CHECK(false, "an action of a kind that is listed");

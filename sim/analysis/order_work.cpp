@@ -29,6 +29,7 @@ WorkKind kind_of(ActionKind kind) {
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       break;
   }
   SW_CHECK(false, "an action that computes");

@@ -11,6 +11,7 @@ namespace {
 WorkKind kind_of(const Action& action, bool computes) {
   switch (action.kind) {
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       return WorkKind::kOptimizer;
     case ActionKind::kForward:
       return computes ? WorkKind::kForward : WorkKind::kCollective;

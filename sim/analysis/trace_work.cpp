@@ -26,6 +26,7 @@ std::optional<WorkKind> kind_of(ActionKind kind) {
     case ActionKind::kRecompute:
       return WorkKind::kRecompute;
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       return WorkKind::kOptimizer;
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:

@@ -95,7 +95,8 @@ std::vector<EventStep> EventSteps::work_out(const Action& action) const {
 }
 
 const std::vector<EventStep>& EventSteps::of(const Action& action) {
-  const auto [found, is_new] = known_.try_emplace({action.kind, action.stage, action.bucket});
+  const auto [found, is_new] =
+      known_.try_emplace({action.kind, action.stage, action.version, action.bucket});
   if (is_new) {
     found->second = work_out(action);
   }

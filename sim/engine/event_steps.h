@@ -48,7 +48,7 @@ class EventSteps {
   RankPlace place_;
   const CostModel& cost_;
   std::vector<bool> communicated_;  ///< by tensor that owns memory
-  std::map<std::tuple<ActionKind, StageId, BucketId>, std::vector<EventStep>> known_;
+  std::map<std::tuple<ActionKind, StageId, std::int32_t, BucketId>, std::vector<EventStep>> known_;
 };
 
 }  // namespace stagewright

@@ -111,6 +111,7 @@ StepPart part_of(ActionKind kind) {
     case ActionKind::kReduceGradients:
     case ActionKind::kGatherParameters:
     case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
       break;
   }
   SW_CHECK(false, "a forward or backward");

@@ -62,26 +62,6 @@ INSTANTIATE_TEST_SUITE_P(Layouts,
                                   std::get<1>(chosen.param).name;
                          });
 
-/// The same sums in the same order: not one bit may differ.
-class Recomputation : public testing::TestWithParam<Style> {};
-
-TEST_P(Recomputation, GivesTheVeryLossesOfKeptActivations) {
-  for (const std::int32_t pp : {1, 2}) {
-    const ModelGraph model = small_model(GetParam(), 3);
-    Layout layout{.name = "pp", .pp = pp};
-    const auto kept = train(schedule_of(model, layout, adamw()), 5);
-    layout.recompute = Recompute::kFull;
-    const auto recomputed = train(schedule_of(model, layout, adamw()), 5);
-    ASSERT_TRUE(kept && recomputed);
-    EXPECT_EQ(recomputed->trace.losses, kept->trace.losses);
-    EXPECT_EQ(recomputed->trace.gradient_norms, kept->trace.gradient_norms);
-    EXPECT_LT(recomputed->memory[0].by_class[static_cast<std::size_t>(TensorClass::kActivation)],
-              kept->memory[0].by_class[static_cast<std::size_t>(TensorClass::kActivation)]);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Styles, Recomputation, testing::Values(Style::kGpt, Style::kLlama));
-
 // One rank and a pipeline accumulate the same micro-batches in the same order.
 TEST(Pipeline, GivesTheVeryLossesOfOneRank) {
   const ModelGraph model = small_model(Style::kLlama);

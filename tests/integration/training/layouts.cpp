@@ -35,6 +35,43 @@ const std::vector<Layout>& equal_layouts() {
       {.name = "pp4_chimera", .pp = 4, .schedule = "chimera"},
       {.name = "dp2_pp2_chimera", .dp = 2, .pp = 2, .schedule = "chimera"},
       {.name = "tp2_pp2_dualpipe", .tp = 2, .pp = 2, .schedule = "dualpipe"},
+      {.name = "pp4_recompute_ahead",
+       .pp = 4,
+       .recompute = Recompute::kFull,
+       .recompute_placement = RecomputePlacement::kAhead},
+      {.name = "tp2_pp2_zb_h1_recompute_ahead",
+       .tp = 2,
+       .pp = 2,
+       .schedule = "zb-h1",
+       .recompute = Recompute::kFull,
+       .recompute_placement = RecomputePlacement::kAhead},
+      {.name = "pp2_selective_ahead",
+       .pp = 2,
+       .recompute = Recompute::kSelective,
+       .recompute_placement = RecomputePlacement::kAhead},
+      {.name = "tp2_selective", .tp = 2, .recompute = Recompute::kSelective},
+      {.name = "dp2_zero1", .dp = 2, .zero_stage = 1},
+      {.name = "dp2_zero2", .dp = 2, .zero_stage = 2},
+      {.name = "dp2_zero3", .dp = 2, .zero_stage = 3},
+      {.name = "dp2_pp2_zero2_zb_h1", .dp = 2, .pp = 2, .schedule = "zb-h1", .zero_stage = 2},
+      {.name = "dp2_tp2_pp2_zero3",
+       .dp = 2,
+       .tp = 2,
+       .pp = 2,
+       .recompute = Recompute::kFull,
+       .recompute_placement = RecomputePlacement::kAhead,
+       .zero_stage = 3,
+       .gather_prefetch = 2},
+      {.name = "dp2_pp2_interleaved_zero3",
+       .dp = 2,
+       .pp = 2,
+       .virtual_stages = 2,
+       .schedule = "interleaved-1f1b",
+       .zero_stage = 3,
+       .gather_residency = 3},
+      {.name = "dp4_zero1", .dp = 4, .zero_stage = 1},
+      {.name = "dp2_tp2_pp2_zero1", .dp = 2, .tp = 2, .pp = 2, .zero_stage = 1},
+      {.name = "dp2_pp2_chimera_zero1", .dp = 2, .pp = 2, .schedule = "chimera", .zero_stage = 1},
   };
   return kLayouts;
 }
@@ -43,6 +80,12 @@ std::vector<Layout> all_layouts() {
   std::vector<Layout> layouts = equal_layouts();
   layouts.push_back(
       {.name = "tp2_pp2_zb_v", .tp = 2, .pp = 2, .virtual_stages = 2, .schedule = "zb-v"});
+  layouts.push_back({.name = "pp2_transfer_bf16", .pp = 2, .transfer = DType::kBFloat16});
+  layouts.push_back({.name = "tp2_pp2_transfer_fp16",
+                     .tp = 2,
+                     .pp = 2,
+                     .schedule = "zb-h1",
+                     .transfer = DType::kFloat16});
   return layouts;
 }
 
@@ -84,6 +127,11 @@ OptimizerSpec adamw() {
   return optimizer;
 }
 
+OptimizerSpec without_clipping(OptimizerSpec optimizer) {
+  optimizer.clip_norm.reset();
+  return optimizer;
+}
+
 Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec& optimizer) {
   Plan plan;
   plan.model = model.name;
@@ -99,7 +147,12 @@ Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec&
   plan.micro_batch_size = layout.micro_batch_size;
   plan.micro_batches = kGlobalBatch / layout.dp / layout.micro_batch_size;
   plan.schedule = layout.schedule;
+  plan.recompute_placement = layout.recompute_placement;
+  plan.zero_stage = layout.zero_stage;
+  plan.gather_residency = layout.gather_residency;
+  plan.gather_prefetch = layout.gather_prefetch;
   plan.precision.compute = DType::kFloat32;
+  plan.precision.transfer = layout.transfer;
   plan.optimizer = optimizer;
   return plan;
 }

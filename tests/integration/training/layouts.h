@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -24,6 +25,11 @@ struct Layout {
   std::string schedule = "1f1b";
   std::int32_t micro_batch_size = 1;
   Recompute recompute = Recompute::kNone;
+  RecomputePlacement recompute_placement = RecomputePlacement::kBackward;
+  std::int32_t zero_stage = 0;
+  std::int32_t gather_residency = 0;
+  std::int32_t gather_prefetch = 1;
+  std::optional<DType> transfer;
 };
 void PrintTo(const Layout& layout, std::ostream* out);
 
@@ -47,6 +53,7 @@ inline constexpr std::uint64_t kTrainingSeed = 42;
 /// SGD without momentum, or AdamW, both with clipping.
 [[nodiscard]] OptimizerSpec sgd();
 [[nodiscard]] OptimizerSpec adamw();
+[[nodiscard]] OptimizerSpec without_clipping(OptimizerSpec optimizer);
 
 [[nodiscard]] Plan plan_of(const ModelGraph& model,
                            const Layout& layout,

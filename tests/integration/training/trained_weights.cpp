@@ -39,7 +39,12 @@ RankWeights weights_of(RankExecutor& executor) {
 
 std::vector<RankWeights> trained_weights(const Schedule& schedule, std::int32_t steps) {
   const TokenData data = learnable_tokens();
-  const SampledBatches batches(data, schedule, kTrainingSeed);
+  return trained_weights(schedule, steps, SampledBatches(data, schedule, kTrainingSeed));
+}
+
+std::vector<RankWeights> trained_weights(const Schedule& schedule,
+                                         std::int32_t steps,
+                                         const MicroBatchSource& source) {
   auto world = make_in_process_world(world_of(schedule));
   SW_CHECK(world, world.error().to_string());
   std::vector<RankWeights> weights(schedule.ranks.size());
@@ -51,7 +56,7 @@ std::vector<RankWeights> trained_weights(const Schedule& schedule, std::int32_t 
         const std::unique_ptr<ComputeDevice> device = make_cpu_device();
         RankExecutor executor(schedule, plan, *endpoint, *device, kTrainingSeed);
         for (std::int32_t step = 1; step <= steps; ++step) {
-          executor.step({.number = step, .optimizer = schedule.optimizer}, batches, nullptr);
+          executor.step({.number = step, .optimizer = schedule.optimizer}, source, nullptr);
         }
         weights[endpoint->rank().index()] = weights_of(executor);
       } catch (const BackendError& failure) {

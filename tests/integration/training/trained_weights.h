@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/schedule/schedule.h"
+#include "runtime/executor/micro_batch_source.h"
 
 namespace stagewright {
 
@@ -16,5 +17,9 @@ using RankWeights = std::map<std::string, std::vector<float>>;
 /// A failure ends the test program.
 [[nodiscard]] std::vector<RankWeights> trained_weights(const Schedule& schedule,
                                                        std::int32_t steps);
+/// The same on other data.
+[[nodiscard]] std::vector<RankWeights> trained_weights(const Schedule& schedule,
+                                                       std::int32_t steps,
+                                                       const MicroBatchSource& source);
 
 }  // namespace stagewright

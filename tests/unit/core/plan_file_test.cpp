@@ -34,7 +34,10 @@ Plan full_plan() {
   plan.flushes = 3;
   plan.schedule = "interleaved";
   plan.schedule_parameters = {{"group", 4}};
+  plan.recompute_placement = RecomputePlacement::kAhead;
   plan.zero_stage = 1;
+  plan.gather_residency = 2;
+  plan.gather_prefetch = 3;
   plan.sequence_parallel = true;
   plan.bucket_size = 25_MiB;
   plan.precision = {DType::kFloat16, DType::kBFloat16, false, DType::kFloat8};
@@ -146,6 +149,8 @@ TEST(PlanFile, ImpossibleSizesAreNamed) {
   EXPECT_EQ(error_with("flushes", 3),
             "p.json:/flushes: is 3, which does not divide 4 micro_batches");
   EXPECT_EQ(error_with("zero_stage", 4), "p.json:/zero_stage: is 4; it is 0, 1, 2 or 3");
+  EXPECT_EQ(error_with("gather_prefetch", -1),
+            "p.json:/gather_prefetch: is -1; it counts compute actions, from 0 on");
   EXPECT_EQ(error_with("stages", json::array()),
             "p.json:/stages: is empty; a plan has at least one stage");
   EXPECT_EQ(error_with("dp", 2000000000),

@@ -29,6 +29,29 @@ TEST(Action, TextFormsAreThoseOfPipelineLists) {
   EXPECT_EQ(to_string(Action{.kind = ActionKind::kGatherParameters, .bucket = BucketId(4)}),
             "GATHER4");
   EXPECT_EQ(to_string(Action{.kind = ActionKind::kOptimizerStep}), "STEP");
+  EXPECT_EQ(text(ActionKind::kUpdateParameters), "2U3");
+}
+
+TEST(Action, AVersionStandsBehindWhatRunsAStageProgram) {
+  const Action update{.kind = ActionKind::kUpdateParameters,
+                      .version = 4,
+                      .stage = StageId(2),
+                      .micro_batch = MicroBatchId(3)};
+  EXPECT_EQ(to_string(update), "2U3v4");
+  EXPECT_EQ(parse_action("2U3v4"), update);
+  EXPECT_EQ(parse_action("2SEND_F3v4"), std::nullopt);
+  EXPECT_EQ(parse_action("2F3v"), std::nullopt);
+  EXPECT_EQ(parse_action("2F3v65536"), std::nullopt);
+}
+
+TEST(Action, AMicroBatchMayStandBehindABucket) {
+  const Action gather{.kind = ActionKind::kGatherParameters,
+                      .micro_batch = MicroBatchId(3),
+                      .bucket = BucketId(4)};
+  EXPECT_EQ(to_string(gather), "GATHER4m3");
+  EXPECT_EQ(parse_action("GATHER4m3"), gather);
+  EXPECT_EQ(parse_action("GATHER4m"), std::nullopt);
+  EXPECT_EQ(parse_action("REDUCE4m3x"), std::nullopt);
 }
 
 TEST(Action, EveryKindsTextReadsBack) {

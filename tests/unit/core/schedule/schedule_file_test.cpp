@@ -58,6 +58,15 @@ Schedule full_schedule() {
                                 .bucket = BucketId(0),
                                 .tied_to = "embedding.table",
                                 .other_versions = {flat}});
+  program.tensors.push_back({"part",
+                             DType::kBFloat16,
+                             {16},
+                             TensorClass::kGradient,
+                             TensorScope::kPersistent,
+                             TensorSpec::View{flat, 64, GroupSlot(0), 16}});
+  program.parameters.push_back(program.parameters.back());
+  program.parameters.back().flat_shard =
+      ParameterSlice::FlatShard{.group = GroupSlot(0), .stride = 128};
   program.totals = window;
   program.stages[0].targets = program.stages[0].tokens;
   Operation& op = program.stages[0].forward[0];
@@ -74,6 +83,11 @@ Schedule full_schedule() {
   program.stages[0].backward[0].slice = Operation::Slice{std::nullopt, 1, 2};
   program.stages[0].backward[0].layer.reset();
   program.buckets[0].gather = program.buckets[0].reduce;
+  StageProgram second = program.stages[0];
+  second.version = 1;
+  second.update = second.backward;
+  second.update[0].source = DType::kBFloat16;
+  program.stages.insert(program.stages.begin() + 1, second);
   for (RankBinding& rank : schedule.ranks) {
     rank.device = DeviceId(rank.device.value() + 7);
   }

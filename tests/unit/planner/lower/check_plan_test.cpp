@@ -109,15 +109,11 @@ TEST(CheckPlan, NamesWhatCannotBeLoweredYet) {
             "plan:/cp: cp is 2; context parallelism cannot be lowered yet, use 1");
   EXPECT_EQ(message_after([](Plan& plan) { plan.ep = 2; }),
             "plan:/ep: ep is 2; expert parallelism cannot be lowered yet, use 1");
-  EXPECT_EQ(message_after([](Plan& plan) { plan.zero_stage = 1; }),
-            "plan:/zero_stage: zero_stage is 1; sharded optimizer states, gradients and parameters "
-            "cannot be lowered yet, use 0");
+  EXPECT_EQ(message_after([](Plan& plan) { plan.zero_stage = 4; }),
+            "plan:/zero_stage: zero_stage is 4; it is 0, 1, 2 or 3");
   EXPECT_EQ(message_after([](Plan& plan) { plan.sequence_parallel = true; }),
             "plan:/sequence_parallel: sequence_parallel is true; it cannot be lowered yet, use "
             "false");
-  EXPECT_EQ(message_after([](Plan& plan) { plan.stages[1].recompute = Recompute::kSelective; }),
-            "plan:/stages/1/recompute: recompute is 'selective'; only 'none' and 'full' can be "
-            "lowered yet");
   EXPECT_EQ(message_after([](Plan& plan) { plan.stages[1].dp = 2; }),
             "plan:/stages/1/dp: dp is 2 here and 1 in stage 0; stages of different dp cannot be "
             "lowered yet, give all the same");
@@ -131,9 +127,9 @@ TEST(CheckPlan, NamesPrecisionsThatCannotBeLoweredYet) {
             "plan:/precision/compute: compute is fp8; use fp32, tf32, bf16 or fp16");
   EXPECT_EQ(message_after([](Plan& plan) { plan.precision.gradient = DType::kInt32; }),
             "plan:/precision/gradient: gradient is int32; use fp32, bf16 or fp16");
-  EXPECT_EQ(message_after([](Plan& plan) { plan.precision.transfer = DType::kBFloat16; }),
-            "plan:/precision/transfer: transfer is bf16 and compute fp32; activations can only be "
-            "sent as they are computed, leave transfer out");
+  EXPECT_EQ(message_after([](Plan& plan) { plan.precision.transfer = DType::kFloat8; }),
+            "plan:/precision/transfer: transfer is fp8 and compute fp32; messages have the type in "
+            "which they are computed, or bf16 or fp16 where that is fp32 or tf32");
   EXPECT_EQ(message_after([](Plan& plan) {
               plan.precision.compute = DType::kBFloat16;
               plan.optimizer.kind = OptimizerKind::kSgd;
