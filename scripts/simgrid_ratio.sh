@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Simulates one and the same 1F1B step with SimGrid and with the event engine, checks that both
-# find the same makespan, and prints how many compute actions a second each does.
+# find the same makespan, and prints how many compute actions a second each does: the best of five runs of SimGrid, of
+# twenty of the event engine, whose runs are over in a millisecond.
 #
 #   scripts/simgrid_ratio.sh [BUILD_FOLDER] [RANKS] [CHUNKS]
 #
@@ -12,7 +13,8 @@ ranks=${2:-16}
 chunks=${3:-256}
 
 cmake --build "$build" --target event_1f1b simgrid_1f1b >&2
-theirs=$("$build/bench/peers/simgrid_1f1b" "$ranks" "$chunks" 2>/dev/null)
+theirs=$(for _ in 1 2 3 4 5; do "$build/bench/peers/simgrid_1f1b" "$ranks" "$chunks" 2>/dev/null; done |
+  sort -k 11 -n -r | head -n 1)
 ours=$("$build/bench/peers/event_1f1b" "$ranks" "$chunks")
 printf '%s\n%s\n' "$theirs" "$ours"
 

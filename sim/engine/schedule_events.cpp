@@ -37,12 +37,12 @@ class ScheduleGraph {
   ScheduleGraph(const Schedule& schedule,
                 const Cluster& cluster,
                 const CostModel& cost,
-                const ScheduleEventOptions& options,
+                ScheduleEventOptions options,
                 ScheduleGeometry geometry)
       : schedule_(schedule),
         cluster_(cluster),
         cost_(cost),
-        options_(options),
+        options_(std::move(options)),
         geometry_(std::move(geometry)),
         links_(cluster, result_.graph.network) {}
 
@@ -177,9 +177,9 @@ class ScheduleGraph {
   }
 
   /// What a step waits for beside its own stream.
-  [[nodiscard]] std::vector<NodeIndex> needs_of(EventWalk& walk,
-                                                const EventStep& step,
-                                                MicroBatchId micro_batch) {
+  [[nodiscard]] static std::vector<NodeIndex> needs_of(EventWalk& walk,
+                                                       const EventStep& step,
+                                                       MicroBatchId micro_batch) {
     const bool computes = step.stream == kComputeStream;
     std::vector<NodeIndex> needs;
     for (const EventStep::Use& use : step.uses) {
@@ -408,14 +408,14 @@ class ScheduleGraph {
     folded.first_use = static_cast<std::int32_t>(network.uses.size());
     folded.uses = static_cast<std::int32_t>(uses.size());
     network.uses.insert(network.uses.end(), uses.begin(), uses.end());
-    for (std::int32_t i = 0; i < folded.ends; ++i) {
-      std::int32_t& device = network.ends[static_cast<std::size_t>(folded.first_end + i)];
-      const RankId rank = rank_on_device_.at(device);
-      device = schedule_.ranks[result_.stands_for[rank.index()].index()].device.value();
-    }
     const auto first = network.ends.begin() + folded.first_end;
-    std::sort(first, first + folded.ends);
-    folded.ends = static_cast<std::int32_t>(std::unique(first, first + folded.ends) - first);
+    const auto end = first + folded.ends;
+    std::transform(first, end, first, [this](std::int32_t device) {
+      const RankId simulated = result_.stands_for[rank_on_device_.at(device).index()];
+      return schedule_.ranks[simulated.index()].device.value();
+    });
+    std::sort(first, end);
+    folded.ends = static_cast<std::int32_t>(std::unique(first, end) - first);
   }
 
   [[nodiscard]] std::unique_ptr<EventSteps> steps_for(const RankBinding& binding,

@@ -51,8 +51,8 @@ TrafficClasses::TrafficClasses(const Schedule& schedule,
   number_flows(schedule);
   Numbering rank_numbers;
   for (std::size_t rank = 0; rank < labels.size(); ++rank) {
-    labels_.ranks.push_back(static_cast<std::int64_t>(rank_numbers.of(
-        {static_cast<std::int64_t>(ranks_.class_of_rank[rank]), labels[rank]})));
+    labels_.ranks.push_back(static_cast<std::int64_t>(
+        rank_numbers.of({static_cast<std::int64_t>(ranks_.class_of_rank[rank]), labels[rank]})));
   }
   for (const std::size_t kind : kind_of_group_) {
     labels_.groups.push_back(static_cast<std::int64_t>(kind));
@@ -65,7 +65,7 @@ TrafficClasses::TrafficClasses(const Schedule& schedule,
   count_flows(network);
 }
 
-TrafficClasses::Flow TrafficClasses::flow_over(const LinkNetwork& network, RouteIndex route) const {
+TrafficClasses::Flow TrafficClasses::flow_over(const LinkNetwork& network, RouteIndex route) {
   const auto uses = network.uses_of(route);
   return {.uses = Uses(uses.begin(), uses.end())};
 }

@@ -50,7 +50,7 @@ class TrafficClasses {
     Uses uses;
     std::size_t flow_class = 0;
   };
-  [[nodiscard]] Flow flow_over(const LinkNetwork& network, RouteIndex route) const;
+  [[nodiscard]] static Flow flow_over(const LinkNetwork& network, RouteIndex route);
   void add_flows(const Schedule& schedule, ClusterLinks& links, const LinkNetwork& network);
   [[nodiscard]] std::size_t refine(const Schedule& schedule, const LinkNetwork& network);
   void number_flows(const Schedule& schedule);
