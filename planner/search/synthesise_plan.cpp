@@ -1,7 +1,6 @@
 #include "planner/search/synthesise_plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -9,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/check.h"
+#include "core/schedule/lifetimes.h"
 #include "planner/lower/lower.h"
 #include "planner/schedules/synthesis/synth_schedule.h"
 #include "sim/engine/static_pass.h"
@@ -69,13 +68,12 @@ class PlanSynthesis {
     return Simulated{*std::move(schedule), *std::move(simulation)};
   }
 
-  /// The plan's stages under another schedule with so many micro-batches.
-  [[nodiscard]] Result<Simulated> probe(const std::string& schedule,
-                                        std::int32_t micro_batches) const {
+  /// One micro-batch through the plan's stages by another schedule.
+  [[nodiscard]] Result<Simulated> probe(const std::string& schedule) const {
     Plan plan = plan_;
     plan.schedule = schedule;
     plan.schedule_parameters.clear();
-    plan.micro_batches = micro_batches;
+    plan.micro_batches = 1;
     plan.flushes = 1;
     return simulated(plan);
   }
@@ -92,34 +90,67 @@ class PlanSynthesis {
     return times;
   }
 
+  /// Costs, and the memory that a rank needs beside what micro-batches hold.
   Result<void> measure_wholes() {
-    const Result<Simulated> run = probe("looped-bfs", 1);
+    const Result<Simulated> run = probe("looped-bfs");
     if (!run) {
       return tl::unexpected(run.error());
     }
     request_.costs.forward = longest(*run, ActionKind::kForward);
     request_.costs.backward = longest(*run, ActionKind::kBackward);
+    request_.costs.recompute = longest(*run, ActionKind::kRecompute);
     request_.costs.transfer = longest(*run, ActionKind::kSendActivation);
+    peaks_.resize(run->schedule.programs.size());
     for (const RankSummary& rank : run->simulation.summary.ranks) {
-      note_memory(*run, rank, one_);
+      Bytes& peak = peaks_[run->schedule.ranks[rank.rank.index()].program.index()];
+      peak = std::max(peak, rank.device_memory);
     }
     return {};
   }
 
   Result<void> measure_halves() {
-    const Result<Simulated> run = probe("interleaved-zero-bubble", 1);
+    const Result<Simulated> run = probe("interleaved-zero-bubble");
     if (!run) {
       return tl::unexpected(run.error());
     }
     request_.costs.backward_input = longest(*run, ActionKind::kBackwardInput);
     request_.costs.backward_weight = longest(*run, ActionKind::kBackwardWeight);
+    for (auto* held :
+         {&request_.held, &request_.checkpoint, &request_.released, &request_.pending}) {
+      held->resize(plan_.stages.size());
+    }
+    for (const RankProgram& program : run->schedule.programs) {
+      for (const Lifetime& lifetime : lifetimes(program)) {
+        if (lifetime.micro_batch) {
+          count(program, lifetime);
+        }
+      }
+    }
     return {};
   }
 
-  void note_memory(const Simulated& run, const RankSummary& rank, std::vector<Bytes>& peaks) const {
-    peaks.resize(run.schedule.programs.size());
-    Bytes& peak = peaks[run.schedule.ranks[rank.rank.index()].program.index()];
-    peak = std::max(peak, rank.device_memory);
+  /// Adds a tensor of a micro-batch to what its stage holds.
+  void count(const RankProgram& program, const Lifetime& lifetime) {
+    const auto action = [&program](const ProgramPoint& point) -> const Action& {
+      return program.actions[static_cast<std::size_t>(point.action)];
+    };
+    const ActionKind first = action(lifetime.first).kind;
+    const ActionKind last = action(lifetime.last).kind;
+    const std::size_t stage = action(lifetime.first).stage.index();
+    const std::int64_t bytes = lifetime.bytes.count();
+    const bool from_forward = first == ActionKind::kForward ||
+                              first == ActionKind::kLoadMicroBatch ||
+                              first == ActionKind::kRecvActivation;
+    if (last != ActionKind::kBackwardInput && last != ActionKind::kBackwardWeight) {
+      return;
+    }
+    if (from_forward || first == ActionKind::kRecompute) {
+      request_.held[stage] += bytes;
+      request_.checkpoint[stage] += from_forward ? bytes : 0;
+      request_.released[stage] += last == ActionKind::kBackwardInput ? bytes : 0;
+    } else if (last == ActionKind::kBackwardWeight && first != ActionKind::kBackwardWeight) {
+      request_.pending[stage] += bytes;
+    }
   }
 
   [[nodiscard]] Bytes capacity() const {
@@ -130,43 +161,40 @@ class PlanSynthesis {
     return Bytes(static_cast<std::int64_t>(static_cast<double>(least.count()) * memory_share_));
   }
 
-  /// What the second micro-batch adds is what each more takes.
   Result<void> measure_caps() {
-    const Result<Simulated> run = probe("looped-bfs", 2);
-    if (!run) {
-      return tl::unexpected(run.error());
-    }
-    std::vector<Bytes> two;
-    for (const RankSummary& rank : run->simulation.summary.ranks) {
-      note_memory(*run, rank, two);
-    }
-    const std::int64_t most =
-        std::int64_t{request_.shape.virtual_stages} * request_.shape.micro_batches;
-    for (std::size_t rank = 0; rank < two.size(); ++rank) {
-      const std::int64_t left = (capacity() - one_[rank]).count();
-      const std::int64_t each = (two[rank] - one_[rank]).count();
-      if (left < 0) {
+    for (std::size_t rank = 0; rank < peaks_.size(); ++rank) {
+      if (peaks_[rank] > capacity()) {
         return fail(ErrorCode::kInfeasible,
                     fmt::format("pipeline rank {} needs {} for a single micro-batch, but {} may be "
                                 "used; more stages, tensor parallelism or recomputation would help",
                                 rank,
-                                to_string(one_[rank]),
+                                to_string(peaks_[rank]),
                                 to_string(capacity())),
                     "plan:/stages");
       }
-      const std::int64_t whole = each > 0 ? 1 + left / each : most;
-      request_.memory_cap.push_back(std::min(most, whole * request_.shape.virtual_stages));
+      const std::int64_t one = held_on(rank);
+      least_caps_.push_back(one);
+      request_.memory_cap.push_back((capacity() - peaks_[rank]).count() + one);
     }
     return {};
+  }
+
+  /// By one micro-batch on all stages of a rank, in a loop.
+  [[nodiscard]] std::int64_t held_on(std::size_t rank) const {
+    std::int64_t held = 0;
+    for (std::size_t stage = rank; stage < request_.held.size(); stage += peaks_.size()) {
+      held += request_.held[stage];
+    }
+    return held;
   }
 
   /// Caps down, where they can still go down.
   bool lower_caps() {
     bool lowered = false;
-    for (std::int64_t& cap : request_.memory_cap) {
-      const auto lower = std::max<std::int64_t>(
-          request_.shape.virtual_stages,
-          static_cast<std::int64_t>(std::floor(static_cast<double>(cap) * kLowerTo)));
+    for (std::size_t rank = 0; rank < least_caps_.size(); ++rank) {
+      std::int64_t& cap = request_.memory_cap[rank];
+      const auto lower = std::max(least_caps_[rank],
+                                  static_cast<std::int64_t>(static_cast<double>(cap) * kLowerTo));
       lowered = lowered || lower < cap;
       cap = lower;
     }
@@ -206,7 +234,8 @@ class PlanSynthesis {
   const Plan& plan_;
   double memory_share_;
   SynthesisRequest request_;
-  std::vector<Bytes> one_;  ///< by pipeline rank: peak with one micro-batch
+  std::vector<Bytes> peaks_;              ///< by pipeline rank, with one micro-batch
+  std::vector<std::int64_t> least_caps_;  ///< what one micro-batch holds
 };
 
 }  // namespace

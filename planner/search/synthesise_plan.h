@@ -19,11 +19,11 @@ struct SynthesisedPlan {
 };
 
 /// The plan with an order searched for its own stages: their simulated forward, backward and
-/// halves, the transfers between them, and as many micro-batches a rank as its memory holds beside
-/// parameters and optimizer.  Activations are counted in whole micro-batches of a stage, so where
-/// the simulation of the whole plan needs more memory than there is, caps are lowered and the
-/// search is repeated.  `memory_share` of each device's memory may be used. Fails as lower() and
-/// simulate() do, and with kInfeasible where not even one micro-batch fits.
+/// halves, the transfers between them, what their tensors hold until the input and the weight half,
+/// and the memory that parameters, optimizer and workspace leave.  Where the simulation of the whole
+/// plan still needs more memory than there is, caps are lowered and the search is repeated.
+/// `memory_share` of each device's memory may be used.  Fails as lower() and simulate() do, and with
+/// kInfeasible where not even one micro-batch fits.
 [[nodiscard]] Result<SynthesisedPlan> synthesise_plan(const ModelGraph& model,
                                                       const Cluster& cluster,
                                                       const CostModel& cost,

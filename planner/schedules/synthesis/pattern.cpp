@@ -134,6 +134,16 @@ std::vector<VirtualTimePattern> first_patterns(const StepTable& table) {
   return patterns;
 }
 
+Backwards any_backwards(const StepTable& table, std::mt19937& engine) {
+  const bool whole_matters =
+      table.halves_hold_more ||
+      std::find(table.whole.begin(), table.whole.end(), true) != table.whole.end();
+  if (!whole_matters) {
+    return Backwards::kCheaper;
+  }
+  return std::array{Backwards::kCheaper, Backwards::kSplit, Backwards::kWhole}[engine() % 3];
+}
+
 VirtualTimePattern varied(VirtualTimePattern pattern,
                           const StepTable& table,
                           std::mt19937& engine) {
@@ -164,7 +174,7 @@ VirtualTimePattern varied(VirtualTimePattern pattern,
         pattern.rule.weight_share = 1.2 * share();
         pattern.rule.window = static_cast<std::int32_t>(std::array{0, 2, 4, 16}[pick(4)]);
         pattern.rule.must_fit = pick(2) == 0;
-        pattern.rule.always_split = pick(2) == 0;
+        pattern.rule.backwards = any_backwards(table, engine);
         break;
       default:
         pattern.period = std::clamp(pattern.period * (0.8 + 0.4 * share()), 0.2, 2.0);

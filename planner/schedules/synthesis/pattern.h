@@ -27,6 +27,8 @@ struct VirtualTimePattern {
 
 /// Patterns to begin with, for the chunks of the table; among them those of the named schedules.
 [[nodiscard]] std::vector<VirtualTimePattern> first_patterns(const StepTable& table);
+/// A form of backwards that may be of use: whole where halves cost or hold more, too.
+[[nodiscard]] Backwards any_backwards(const StepTable& table, std::mt19937& engine);
 /// A neighbour of a pattern: one or a few of its numbers changed.
 [[nodiscard]] VirtualTimePattern varied(VirtualTimePattern pattern,
                                         const StepTable& table,

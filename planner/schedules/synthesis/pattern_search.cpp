@@ -28,12 +28,12 @@ OrderScore try_times(const StepTable& table,
   return lists ? best_orders.offer(*std::move(lists)) : OrderScore{};
 }
 
-ReplayRule any_rule(std::mt19937& engine) {
+ReplayRule any_rule(const StepTable& table, std::mt19937& engine) {
   constexpr std::uint32_t kSteps = 12;
   return {.weight_share = static_cast<double>(engine() % (kSteps + 1)) / kSteps,
           .window = static_cast<std::int32_t>(engine() % 5),
           .must_fit = engine() % 2 == 0,
-          .always_split = engine() % 2 == 0};
+          .backwards = any_backwards(table, engine)};
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void search_offsets(const StepTable& table,
         moved[begin + m] += by;
       }
     }
-    const OrderScore score = try_times(table, trial, any_rule(engine), best_orders);
+    const OrderScore score = try_times(table, trial, any_rule(table, engine), best_orders);
     if (score <= current) {
       current = score;
       times = std::move(trial);

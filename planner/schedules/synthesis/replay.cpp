@@ -67,9 +67,7 @@ class Replay {
     std::size_t cell = 0;
     for (std::int32_t stage = 0; stage < table_.frame.stages; ++stage) {
       Rank& rank = ranks_[static_cast<std::size_t>(table_.rank_of(stage))];
-      const StepPart backward = !rule_.always_split && table_.whole[static_cast<std::size_t>(stage)]
-                                    ? StepPart::kWholeBackward
-                                    : StepPart::kInputHalf;
+      const StepPart backward = backward_part(stage);
       for (std::int32_t m = 0; m < micro_batches; ++m, ++cell) {
         rank.queue.push_back(
             {times.forward[cell], {StepTable::type_of(stage, StepPart::kForward), m}});
@@ -82,6 +80,21 @@ class Replay {
       });
       rank.done.resize(rank.queue.size());
     }
+  }
+
+  [[nodiscard]] StepPart backward_part(std::int32_t stage) const {
+    bool whole = false;
+    switch (rule_.backwards) {
+      case Backwards::kCheaper:
+        whole = table_.whole[static_cast<std::size_t>(stage)];
+        break;
+      case Backwards::kSplit:
+        break;
+      case Backwards::kWhole:
+        whole = true;
+        break;
+    }
+    return whole ? StepPart::kWholeBackward : StepPart::kInputHalf;
   }
 
   void wake(std::int64_t when, std::size_t rank) { events_.emplace(when, rank); }

@@ -15,6 +15,13 @@ struct VirtualTimes {
   std::vector<double> backward;  ///< [stage * M + micro-batch]
 };
 
+/// Which form backwards have.
+enum class Backwards : std::uint8_t {
+  kCheaper,  ///< by stage, halves where both cost the same
+  kSplit,    ///< all in halves
+  kWhole,    ///< none: holds the least
+};
+
 /// How a rank uses the time until its next step can start.
 struct ReplayRule {
   /// A weight half runs if this share of it fits; what it takes longer delays the next step.
@@ -23,8 +30,7 @@ struct ReplayRule {
   std::int32_t window = 4;
   /// Whether those that overtake have to fit into the wait.
   bool must_fit = true;
-  /// Whether backwards are split even where they are cheaper whole.
-  bool always_split = false;
+  Backwards backwards = Backwards::kCheaper;
 };
 
 /// Runs the steps with their real costs: each rank the next by virtual time, weight halves in its

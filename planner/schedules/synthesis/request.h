@@ -22,10 +22,16 @@ struct SynthesisRequest {
   PipelineCosts costs;
   /// What a rank may hold at most, in the unit of `held`; empty: anything.
   std::vector<std::int64_t> memory_cap;
-  /// By stage: what a micro-batch holds from its forward to its weight gradient.  Empty: 1 each.
+  /// By stage: what a micro-batch holds from its forward to the end of its backward.  Empty: 1
+  /// each.
   std::vector<std::int64_t> held;
   /// By stage: what of it is held from the forward until the recomputation.  Empty: all of it.
   std::vector<std::int64_t> checkpoint;
+  /// By stage: what of `held` the input half frees; the rest stays until the weight half.  Empty:
+  /// nothing.
+  std::vector<std::int64_t> released;
+  /// By stage: what the input half adds for the weight half: gradients.  Empty: nothing.
+  std::vector<std::int64_t> pending;
   SynthesisObjective objective = SynthesisObjective::kMakespan;
   /// How many million steps of candidate orders the local search may time; it takes about ten
   /// milliseconds each.  The result depends on the request alone, not on the machine.

@@ -42,7 +42,9 @@ std::vector<StartOrder> preset_orders(const StepTable& table) {
       shape.parameters = parameters;
       const Result<PipelineOrder> order = generator.generate(shape);
       if (order && order->placement == table.frame.placement) {
-        starts.push_back({std::string(generator.name), to_steps(table, *order)});
+        for (const bool split : {true, false}) {
+          starts.push_back({std::string(generator.name), to_steps(table, *order, split)});
+        }
       }
     }
   }
@@ -60,12 +62,7 @@ StepLists serial_order(const StepTable& table) {
       add(stage, StepPart::kForward, m);
     }
     for (std::int32_t stage = table.frame.stages; stage-- > 0;) {
-      if (table.whole[static_cast<std::size_t>(stage)]) {
-        add(stage, StepPart::kWholeBackward, m);
-      } else {
-        add(stage, StepPart::kInputHalf, m);
-        add(stage, StepPart::kWeightHalf, m);
-      }
+      add(stage, StepPart::kWholeBackward, m);
     }
   }
   return lists;

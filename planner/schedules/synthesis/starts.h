@@ -14,8 +14,8 @@ struct StartOrder {
   StepLists lists;
 };
 
-/// The named schedules of one copy of the weights that have the table's placement, as they are:
-/// above the caps, too.
+/// The named schedules of one copy of the weights that have the table's placement, with backwards
+/// split and as they are: above the caps, too.
 [[nodiscard]] std::vector<StartOrder> preset_orders(const StepTable& table);
 
 /// One micro-batch after the other: what needs the least memory.

@@ -32,7 +32,9 @@ class StageTypes {
     const std::int64_t all = held_at(request_.held, s, 1);
     const std::int64_t recompute = cost_at(costs.recompute, s);
     const std::int64_t kept = recompute > 0 ? held_at(request_.checkpoint, s, all) : all;
-    SW_CHECK(kept <= all, "a checkpoint no larger than what is recomputed from it");
+    const std::int64_t released = held_at(request_.released, s, 0);
+    const std::int64_t pending = held_at(request_.pending, s, 0);
+    SW_CHECK(kept <= all && released <= all, "parts no larger than the whole");
 
     StepType& forward = type(stage, StepPart::kForward);
     forward.duration = cost_at(costs.forward, s);
@@ -42,21 +44,24 @@ class StageTypes {
     StepType& input = type(stage, StepPart::kInputHalf);
     input.duration = cost_at(costs.backward_input, s);
     input.before = recompute;
-    input.take = all - kept;
+    input.take = all - kept + pending;
+    input.give = released;
     input.own = slot_of(stage, StepPart::kForward);
     link(input, stage, stage + 1, StepPart::kInputHalf, stage - 1);
 
     StepType& weight = type(stage, StepPart::kWeightHalf);
     weight.duration = cost_at(costs.backward_weight, s);
-    weight.give = all;
+    weight.give = all - released + pending;
     weight.own = input.slot;
 
     StepType& whole = type(stage, StepPart::kWholeBackward);
     whole = input;
     const std::int64_t halves = input.duration + weight.duration;
     whole.duration = costs.backward.empty() ? halves : cost_at(costs.backward, s);
+    whole.take = all - kept;
     whole.give = all;
     table_.whole[s] = whole.duration < halves;
+    table_.halves_hold_more = table_.halves_hold_more || pending > 0;
   }
 
  private:
@@ -167,7 +172,7 @@ StepTable make_step_table(const SynthesisRequest& request, PipelineOrder frame) 
   return table;
 }
 
-StepLists to_steps(const StepTable& table, const PipelineOrder& order) {
+StepLists to_steps(const StepTable& table, const PipelineOrder& order, bool split) {
   StepLists lists(order.ranks.size());
   for (std::size_t rank = 0; rank < order.ranks.size(); ++rank) {
     for (const Action& action : order.ranks[rank]) {
@@ -177,7 +182,7 @@ StepLists to_steps(const StepTable& table, const PipelineOrder& order) {
       const StepPart part = part_of(action.kind);
       const std::int32_t stage = action.stage.value();
       const std::int32_t m = action.micro_batch.value();
-      if (part == StepPart::kWholeBackward && !table.whole[action.stage.index()]) {
+      if (part == StepPart::kWholeBackward && split && !table.whole[action.stage.index()]) {
         lists[rank].push_back({StepTable::type_of(stage, StepPart::kInputHalf), m});
         lists[rank].push_back({StepTable::type_of(stage, StepPart::kWeightHalf), m});
       } else {

@@ -49,6 +49,7 @@ struct StepTable {
   std::vector<StepType> types;     ///< [stage * kStepParts + part]
   std::vector<std::int64_t> caps;  ///< by rank
   std::vector<bool> whole;         ///< by stage: a whole backward is cheaper than its halves
+  bool halves_hold_more = false;   ///< than a whole backward, between them
   SynthesisObjective objective = SynthesisObjective::kMakespan;
   std::int32_t slots = 0;
 
@@ -72,9 +73,10 @@ struct StepTable {
 /// REQUIRES: a frame of one copy for the request's shape; costs for each of its stages.
 [[nodiscard]] StepTable make_step_table(const SynthesisRequest& request, PipelineOrder frame);
 
-/// The steps of a generated order; recomputations are part of their backwards.  A whole backward is
-/// taken apart where its halves are not dearer: no time gets later by that.
-[[nodiscard]] StepLists to_steps(const StepTable& table, const PipelineOrder& order);
+/// The steps of a generated order; recomputations are part of their backwards.  With `split`, a
+/// whole backward is taken apart where its halves are not dearer: no time gets later by that, but
+/// they may hold more.
+[[nodiscard]] StepLists to_steps(const StepTable& table, const PipelineOrder& order, bool split);
 /// The order of a candidate, with recomputations right before their backwards.
 [[nodiscard]] PipelineOrder to_order(const StepTable& table, const StepLists& lists);
 

@@ -1,8 +1,9 @@
 #include "planner/schedules/synthesis/synth_schedule.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,9 +15,22 @@
 namespace stagewright {
 namespace {
 
-constexpr std::array<std::string_view, 10> kParameters{
-    "f", "i", "w", "b", "r", "transfer", "cap", "span", "effort", "seed"};
-constexpr std::array<std::string_view, 7> kIndexed{"f", "i", "w", "b", "r", "transfer", "cap"};
+constexpr std::array<std::string_view, 14> kParameters{"f",
+                                                       "i",
+                                                       "w",
+                                                       "b",
+                                                       "r",
+                                                       "transfer",
+                                                       "held",
+                                                       "checkpoint",
+                                                       "released",
+                                                       "pending",
+                                                       "cap",
+                                                       "span",
+                                                       "effort",
+                                                       "seed"};
+constexpr std::size_t kIndexedCount = 11;
+constexpr std::span kIndexed = std::span(kParameters).first<kIndexedCount>();
 constexpr std::array<std::string_view, 1> kAliases{"synthesis"};
 constexpr std::int64_t kUnit = 100;
 /// Sums of all times of a step have to stay inside 64 bits, with room for slopes.
@@ -44,6 +58,51 @@ std::vector<Duration> by_stage(const PipelineShape& shape,
     times.emplace_back(at(shape, name, static_cast<std::size_t>(stage), otherwise));
   }
   return times;
+}
+
+std::vector<std::int64_t> held_in(const PipelineShape& shape,
+                                  const std::string& name,
+                                  std::int64_t otherwise) {
+  std::vector<std::int64_t> held;
+  for (std::int32_t stage = 0; stage < shape.stages(); ++stage) {
+    held.push_back(at(shape, name, static_cast<std::size_t>(stage), otherwise));
+  }
+  return held;
+}
+
+/// Whether the parameter is given, for all stages or for some.
+bool given(const PipelineShape& shape, const std::string& name) {
+  const auto found = shape.parameters.lower_bound(name);
+  return found != shape.parameters.end() &&
+         (found->first == name || found->first.starts_with(name + "."));
+}
+
+Result<void> read_memory(const PipelineShape& shape, SynthesisRequest& request) {
+  request.held = held_in(shape, "held", 1);
+  request.pending = held_in(shape, "pending", 0);
+  request.released = held_in(shape, "released", 0);
+  request.checkpoint = request.held;
+  if (given(shape, "checkpoint")) {
+    request.checkpoint = held_in(shape, "checkpoint", 0);
+  }
+  for (std::size_t stage = 0; stage < request.held.size(); ++stage) {
+    if (request.released[stage] > request.held[stage] ||
+        request.checkpoint[stage] > request.held[stage]) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("stage {} holds {}, so that it cannot release {} or keep {}",
+                              stage,
+                              request.held[stage],
+                              request.released[stage],
+                              request.checkpoint[stage]),
+                  "plan:/schedule_parameters/held");
+    }
+  }
+  const std::int64_t most = *std::max_element(request.held.begin(), request.held.end());
+  for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {
+    request.memory_cap.push_back(
+        at(shape, "cap", static_cast<std::size_t>(rank), shape.stages() * most));
+  }
+  return {};
 }
 
 PipelineCosts costs_in(const PipelineShape& shape) {
@@ -110,8 +169,8 @@ Result<PipelineOrder> generate(const PipelineShape& shape) {
     return pass_on(std::move(checked));
   }
   SynthesisRequest request{.shape = shape, .costs = costs_in(shape)};
-  for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {
-    request.memory_cap.push_back(at(shape, "cap", static_cast<std::size_t>(rank), shape.stages()));
+  if (Result<void> read = read_memory(shape, request); !read) {
+    return pass_on(std::move(read));
   }
   request.objective =
       shape.parameter("span", 0) != 0 ? SynthesisObjective::kSpan : SynthesisObjective::kMakespan;
@@ -168,7 +227,12 @@ std::map<std::string, std::int64_t> synth_parameters(const SynthesisRequest& req
   add(parameters, "b", costs.backward, time);
   add(parameters, "r", costs.recompute, time);
   add(parameters, "transfer", costs.transfer, time);
-  add(parameters, "cap", request.memory_cap, [](std::int64_t cap) { return cap; });
+  const auto number = [](std::int64_t value) { return value; };
+  add(parameters, "held", request.held, number);
+  add(parameters, "checkpoint", request.checkpoint, number);
+  add(parameters, "released", request.released, number);
+  add(parameters, "pending", request.pending, number);
+  add(parameters, "cap", request.memory_cap, number);
   parameters["span"] = request.objective == SynthesisObjective::kSpan ? 1 : 0;
   parameters["effort"] = request.effort;
   parameters["seed"] = request.seed;

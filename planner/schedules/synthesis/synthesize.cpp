@@ -42,7 +42,8 @@ Result<void> check_sizes(const SynthesisRequest& request) {
                    costs.backward_weight.size() == stages;
   if (!all || !none_or_all(costs.backward) || !none_or_all(costs.recompute) ||
       !none_or_all(costs.transfer) || !none_or_all(request.held) ||
-      !none_or_all(request.checkpoint)) {
+      !none_or_all(request.checkpoint) || !none_or_all(request.released) ||
+      !none_or_all(request.pending)) {
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("synthesis needs costs F, I and W of each of the {} stages, and all "
                             "or none of the others",
@@ -96,10 +97,15 @@ class PlacementSearch {
         preset_ = PresetTime{preset.name, Duration(score.time)};
       }
     }
+    std::vector<ReplayRule> rules{
+        {.weight_share = 1}, {.weight_share = 0.5}, {.weight_share = 0.1}};
+    if (table_.halves_hold_more) {
+      rules.push_back({.backwards = Backwards::kWhole});
+    }
     for (const StartOrder& preset : presets) {
       const VirtualTimes times = times_of(table_, preset.lists);
-      for (const double share : {1.0, 0.5, 0.1}) {
-        if (auto lists = replay(table_, times, {.weight_share = share})) {
+      for (const ReplayRule& rule : rules) {
+        if (auto lists = replay(table_, times, rule)) {
           best_orders_.offer(*std::move(lists));
         }
       }

@@ -204,6 +204,19 @@ TEST(Synthesis, CountsOnlyTheCheckpointUntilTheRecomputation) {
   EXPECT_LT(synthesize(request)->time, all_held);
 }
 
+// Between its halves a backward holds 6 more; a cap of 10 leaves no room for that.
+TEST(Synthesis, KeepsBackwardsWholeWhereTheirHalvesHoldTooMuch) {
+  SynthesisRequest request = even_request(2, 1, 3);
+  request.held.assign(2, 5);
+  request.pending.assign(2, 6);
+  request.memory_cap = {10, 10};
+  for (const std::string& rank : texts_of(synthesize(request)->order)) {
+    EXPECT_EQ(rank.find('I'), std::string::npos) << rank;
+  }
+  request.memory_cap = {22, 22};
+  EXPECT_LE(synthesize(request)->time, Duration(100));
+}
+
 TEST(Synthesis, SaysWhichCapIsTooSmall) {
   SynthesisRequest request = even_request(2, 2, 4);
   request.memory_cap = {2, 1};
