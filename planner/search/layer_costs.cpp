@@ -8,8 +8,8 @@
 #include "core/schedule/lifetimes.h"
 #include "planner/lower/lower.h"
 #include "planner/search/distinct_layers.h"
+#include "planner/search/rank_place.h"
 #include "sim/cost/phase_price.h"
-#include "sim/cost/schedule_geometry.h"
 
 namespace stagewright {
 namespace {
@@ -22,22 +22,6 @@ struct Examples {
 
   explicit Examples(std::size_t count) : layers(count), optimizer(count), gradients(count) {}
 };
-
-Result<RankPlace> place_of(const Schedule& schedule, const Cluster& cluster) {
-  auto geometry = schedule_geometry(schedule, cluster);
-  if (!geometry) {
-    return pass_on(std::move(geometry));
-  }
-  const RankBinding& rank = schedule.ranks.front();
-  RankPlace place;
-  place.device = &cluster.type_of(rank.device);
-  for (const GroupId group : rank.groups) {
-    const auto distinct = static_cast<std::size_t>(geometry->of_group[group.index()]);
-    place.groups.push_back(geometry->distinct[distinct]);
-    place.group_kinds.push_back(schedule.groups[group.index()].kind);
-  }
-  return place;
-}
 
 /// Calls `visit(run, price)` for each layer's contiguous run of `ops`, in order.
 template <class Visit>

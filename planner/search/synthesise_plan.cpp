@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "core/schedule/lifetimes.h"
 #include "planner/lower/lower.h"
 #include "planner/schedules/synthesis/synth_schedule.h"
+#include "planner/search/rank_place.h"
+#include "sim/cost/phase_price.h"
 #include "sim/engine/static_pass.h"
 
 namespace stagewright {
@@ -78,16 +81,47 @@ class PlanSynthesis {
     return simulated(plan);
   }
 
-  /// The longest that an action of a kind takes, by stage.
-  [[nodiscard]] std::vector<Duration> longest(const Simulated& probe, ActionKind kind) const {
+  /// The longest that a message of a stage takes, by stage.
+  [[nodiscard]] std::vector<Duration> transfer_times(const Simulated& probe) const {
     std::vector<Duration> times(plan_.stages.size());
     for (const TraceEvent& event : probe.simulation.trace.events) {
-      if (!event.op_index && event.action == kind) {
+      if (!event.op_index && event.action == ActionKind::kSendActivation) {
         Duration& time = times[event.stage.index()];
         time = std::max(time, event.end - event.start);
       }
     }
     return times;
+  }
+
+  /// What the actions of some kinds take alone on their rank, by stage: an action in a simulated
+  /// step may also wait for another rank.
+  Result<void> price(const Simulated& probe,
+                     std::initializer_list<std::pair<ActionKind, std::vector<Duration>*>> kinds) {
+    for (const auto& [kind, times] : kinds) {
+      times->assign(plan_.stages.size(), Duration{});
+    }
+    std::vector<bool> seen(probe.schedule.programs.size());
+    for (std::size_t rank = 0; rank < probe.schedule.ranks.size(); ++rank) {
+      const ProgramId id = probe.schedule.ranks[rank].program;
+      if (seen[id.index()]) {
+        continue;
+      }
+      seen[id.index()] = true;
+      const Result<RankPlace> place = place_of(probe.schedule, cluster_, RankId(rank));
+      if (!place) {
+        return tl::unexpected(place.error());
+      }
+      const RankProgram& program = probe.schedule.programs[id.index()];
+      for (const Action& action : program.actions) {
+        for (const auto& [kind, times] : kinds) {
+          if (action.kind == kind) {
+            (*times)[action.stage.index()] =
+                price_phase(program, operations_of(program, action), *place, cost_).compute;
+          }
+        }
+      }
+    }
+    return {};
   }
 
   /// Costs, and the memory that a rank needs beside what micro-batches hold.
@@ -96,10 +130,14 @@ class PlanSynthesis {
     if (!run) {
       return tl::unexpected(run.error());
     }
-    request_.costs.forward = longest(*run, ActionKind::kForward);
-    request_.costs.backward = longest(*run, ActionKind::kBackward);
-    request_.costs.recompute = longest(*run, ActionKind::kRecompute);
-    request_.costs.transfer = longest(*run, ActionKind::kSendActivation);
+    request_.costs.transfer = transfer_times(*run);
+    if (Result<void> priced = price(*run,
+                                    {{ActionKind::kForward, &request_.costs.forward},
+                                     {ActionKind::kBackward, &request_.costs.backward},
+                                     {ActionKind::kRecompute, &request_.costs.recompute}});
+        !priced) {
+      return priced;
+    }
     peaks_.resize(run->schedule.programs.size());
     for (const RankSummary& rank : run->simulation.summary.ranks) {
       Bytes& peak = peaks_[run->schedule.ranks[rank.rank.index()].program.index()];
@@ -113,8 +151,13 @@ class PlanSynthesis {
     if (!run) {
       return tl::unexpected(run.error());
     }
-    request_.costs.backward_input = longest(*run, ActionKind::kBackwardInput);
-    request_.costs.backward_weight = longest(*run, ActionKind::kBackwardWeight);
+    if (Result<void> priced =
+            price(*run,
+                  {{ActionKind::kBackwardInput, &request_.costs.backward_input},
+                   {ActionKind::kBackwardWeight, &request_.costs.backward_weight}});
+        !priced) {
+      return priced;
+    }
     for (auto* held :
          {&request_.held, &request_.checkpoint, &request_.released, &request_.pending}) {
       held->resize(plan_.stages.size());
