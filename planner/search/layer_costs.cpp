@@ -233,7 +233,7 @@ Result<LayerCosts> layer_costs(const ModelGraph& model,
   if (!schedule) {
     return pass_on(std::move(schedule));
   }
-  auto place = place_of(*schedule, cluster);
+  auto place = place_of(*schedule, cluster, RankId(0));
   if (!place) {
     return pass_on(std::move(place));
   }
