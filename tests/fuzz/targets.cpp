@@ -36,13 +36,13 @@ void check_message(const Error& error) {
 /// Everything that `schedules check` and `simulate --schedule` do with a list.
 void use_list(const TokenList& list) {
   using namespace std::chrono_literals;
-  const ListCosts costs{.stages = costs_per_stage({.forward = 1s,
-                                                   .backward = 2s,
-                                                   .backward_input = 1s,
-                                                   .backward_weight = 1s,
-                                                   .recompute = 1s,
-                                                   .transfer = 100ms},
-                                                  list.stages)};
+  const PipelineCosts costs = costs_per_stage({.forward = 1s,
+                                               .backward = 2s,
+                                               .backward_input = 1s,
+                                               .backward_weight = 1s,
+                                               .recompute = 1s,
+                                               .transfer = 100ms},
+                                              list.stages);
   const OrderCheck check = check_order(list, costs);
   std::size_t items = 0;
   for (const auto& rank : list.ranks) {
