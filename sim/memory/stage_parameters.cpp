@@ -93,8 +93,14 @@ StageParameters layer_parameters(const TrainingRun& run, const FrameworkProfile&
 StageParameters stage_parameters(const TrainingRun& run,
                                  const FrameworkProfile& framework,
                                  std::int32_t rank) {
+  return stage_parameters(run, framework, layer_parameters(run, framework), rank);
+}
+
+StageParameters stage_parameters(const TrainingRun& run,
+                                 const FrameworkProfile& framework,
+                                 const StageParameters& layer,
+                                 std::int32_t rank) {
   const TransformerShape& shape = run.shape;
-  const StageParameters layer = layer_parameters(run, framework);
   const auto layers = static_cast<double>(layers_on_rank(run, framework, rank));
   StageParameters stage{.dense = layers * layer.dense, .expert = layers * layer.expert};
   const auto hidden = static_cast<double>(shape.hidden);

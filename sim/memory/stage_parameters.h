@@ -28,6 +28,12 @@ struct StageParameters {
                                                const FrameworkProfile& framework,
                                                std::int32_t rank);
 
+/// The same from `layer`, which layer_parameters() gave.
+[[nodiscard]] StageParameters stage_parameters(const TrainingRun& run,
+                                               const FrameworkProfile& framework,
+                                               const StageParameters& layer,
+                                               std::int32_t rank);
+
 /// Vocabulary entries with padding, over all tensor ranks.
 [[nodiscard]] double padded_vocabulary(const TrainingRun& run, const FrameworkProfile& framework);
 

@@ -21,6 +21,27 @@ double count_of(Bytes bytes) {
   return static_cast<double>(bytes.count());
 }
 
+/// What all stages have in common: of one layer, per rank.
+struct LayerFigures {
+  StageParameters parameters;
+  double kept = 0;     ///< bytes per token for the backward
+  double working = 0;  ///< bytes per token while it goes backward
+  double norm = 0;     ///< bytes per token of the final norm
+  double width = 0;    ///< of the residual stream
+};
+
+LayerFigures layer_figures(const TrainingSetup& setup) {
+  const TrainingRun& run = setup.run;
+  const FrameworkProfile& framework = setup.framework;
+  const double width =
+      static_cast<double>(run.shape.hidden) / (sequence_is_divided(run, framework) ? run.tp : 1);
+  return {.parameters = layer_parameters(run, framework),
+          .kept = kept_activations(run, framework),
+          .working = recomputed_activations(run, framework) + activation_gradients(run, framework),
+          .norm = 2 * width + norm_output_bytes(run, framework),
+          .width = width};
+}
+
 /// Bytes per parameter before sharding, as the run's number format and options make them.
 StateBytes state_bytes(const TrainingSetup& setup) {
   const TrainingRun& run = setup.run;
@@ -100,7 +121,9 @@ double logits_of(const TrainingSetup& setup, std::int32_t stage) {
 /// twice (as gathered, and copied out of the buffer); gradients of this layer, and those of the
 /// last one as they are reduced; the embedding and output layer, which stay gathered, with
 /// gradients.
-double gathered_of(const TrainingSetup& setup, const StageParameters& parameters) {
+double gathered_of(const TrainingSetup& setup,
+                   const StageParameters& layer,
+                   const StageParameters& parameters) {
   const TrainingRun& run = setup.run;
   if (run.zero_stage < 3 || run.dp * run.cp == 1) {
     return 0;
@@ -110,7 +133,6 @@ double gathered_of(const TrainingSetup& setup, const StageParameters& parameters
   if (setup.framework.memory.live_parameters) {
     return kElement * std::min(whole, static_cast<double>(*setup.framework.memory.live_parameters));
   }
-  const StageParameters layer = layer_parameters(run, setup.framework);
   const double reduced = run.gradient_32.value_or(setup.framework.gradient_32) ? 4 : kElement;
   const double layers = (4 * kElement + reduced) * (layer.dense + layer.expert);
   return layers + (kElement + reduced) * parameters.root;
@@ -140,29 +162,24 @@ MemoryConstant reserve_of(AllocatorUse use) {
 }
 
 void add_backward(const TrainingSetup& setup,
+                  const LayerFigures& layer,
                   const StageParameters& parameters,
                   StageMemory& memory) {
   const TrainingRun& run = setup.run;
   const double tokens = tokens_of(run);
   const auto layers = static_cast<double>(layers_on_rank(run, setup.framework, memory.stage));
-  const double width = static_cast<double>(run.shape.hidden) /
-                       (sequence_is_divided(run, setup.framework) ? run.tp : 1);
-  const double hidden = tokens * 2 * width;
-  double kept =
-      in_flight(run, memory.stage) * layers * tokens * kept_activations(run, setup.framework);
+  double kept = in_flight(run, memory.stage) * layers * tokens * layer.kept;
   if (memory.stage == run.pp - 1) {
-    const double norm = hidden + norm_output_bytes(run, setup.framework) * tokens;
-    kept += losses_in_flight(run) * norm;
+    kept += losses_in_flight(run) * tokens * layer.norm;
   }
   memory[MemoryTerm::kActivations] = rounded(kept);
   // The loss is over before the first layer goes backward.
   const double logits = logits_of(setup, memory.stage);
-  const double working = tokens * (recomputed_activations(run, setup.framework) +
-                                   activation_gradients(run, setup.framework));
+  const double working = tokens * layer.working;
   memory[logits >= working ? MemoryTerm::kLogits : MemoryTerm::kWorkingSet] =
       rounded(std::max(logits, working));
-  memory[MemoryTerm::kGathered] = rounded(gathered_of(setup, parameters));
-  memory[MemoryTerm::kTransfers] = rounded(run.pp > 1 ? 2 * hidden : 0);
+  memory[MemoryTerm::kGathered] = rounded(gathered_of(setup, layer.parameters, parameters));
+  memory[MemoryTerm::kTransfers] = rounded(run.pp > 1 ? 4 * tokens * layer.width : 0);
 }
 
 Bytes sum(const StageMemory& memory, std::initializer_list<MemoryTerm> terms) {
@@ -179,6 +196,43 @@ constexpr std::initializer_list<MemoryTerm> kComeAndGo = {MemoryTerm::kStepBuffe
                                                           MemoryTerm::kLogits,
                                                           MemoryTerm::kGathered,
                                                           MemoryTerm::kTransfers};
+
+StageMemory memory_of(const TrainingSetup& setup,
+                      const MemoryConstants& constants,
+                      const LayerFigures& layer,
+                      std::int32_t stage) {
+  const FrameworkMemory& framework = setup.framework.memory;
+  const StageParameters parameters =
+      stage_parameters(setup.run, setup.framework, layer.parameters, stage);
+  const Shards shards = shards_of(setup, parameters);
+  const StateBytes state = state_bytes(setup);
+  StageMemory memory;
+  memory.stage = stage;
+  add_backward(setup, layer, parameters, memory);
+  const Bytes step = rounded(shards.optimizer * count_of(framework.step));
+  if (step > sum(memory, kComeAndGo)) {
+    for (const MemoryTerm term : kComeAndGo) {
+      memory[term] = Bytes{};
+    }
+    memory.moment = MemoryMoment::kOptimizerStep;
+    memory[MemoryTerm::kStepBuffers] = step;
+  }
+  memory[MemoryTerm::kParameters] = rounded(shards.weights * count_of(state.weight));
+  memory[MemoryTerm::kGradients] = rounded(shards.gradients * count_of(state.gradient));
+  const double offloaded = setup.run.optimizer_offload ? 0 : 1;
+  memory[MemoryTerm::kMasterWeights] =
+      rounded(offloaded * shards.optimizer * count_of(state.master));
+  memory[MemoryTerm::kMoments] = rounded(offloaded * shards.optimizer * count_of(state.moments));
+  memory[MemoryTerm::kBuckets] = setup.run.dp > 1 ? framework.buckets : Bytes{};
+  memory[MemoryTerm::kWorkspace] = rounded(kMega * constants[MemoryConstant::kWorkspaceMegabytes]);
+  memory[MemoryTerm::kReserve] =
+      rounded(count_of(memory.states()) * (constants[MemoryConstant::kStaticReserve] - 1) +
+              count_of(sum(memory, kComeAndGo)) * (constants[reserve_of(framework.allocator)] - 1));
+  memory[MemoryTerm::kContext] =
+      setup.device.context + rounded(kMega * constants[MemoryConstant::kCommunicatorMegabytes] *
+                                     communicator_kinds(setup.run));
+  return memory;
+}
 
 }  // namespace
 
@@ -244,42 +298,22 @@ MemoryTerm StageMemory::dominant() const {
 StageMemory stage_memory(const TrainingSetup& setup,
                          const MemoryConstants& constants,
                          std::int32_t stage) {
-  const FrameworkMemory& framework = setup.framework.memory;
-  const StageParameters parameters = stage_parameters(setup.run, setup.framework, stage);
-  const Shards shards = shards_of(setup, parameters);
-  const StateBytes state = state_bytes(setup);
-  StageMemory memory;
-  memory.stage = stage;
-  add_backward(setup, parameters, memory);
-  const Bytes step = rounded(shards.optimizer * count_of(framework.step));
-  if (step > sum(memory, kComeAndGo)) {
-    for (const MemoryTerm term : kComeAndGo) {
-      memory[term] = Bytes{};
-    }
-    memory.moment = MemoryMoment::kOptimizerStep;
-    memory[MemoryTerm::kStepBuffers] = step;
-  }
-  memory[MemoryTerm::kParameters] = rounded(shards.weights * count_of(state.weight));
-  memory[MemoryTerm::kGradients] = rounded(shards.gradients * count_of(state.gradient));
-  const double offloaded = setup.run.optimizer_offload ? 0 : 1;
-  memory[MemoryTerm::kMasterWeights] =
-      rounded(offloaded * shards.optimizer * count_of(state.master));
-  memory[MemoryTerm::kMoments] = rounded(offloaded * shards.optimizer * count_of(state.moments));
-  memory[MemoryTerm::kBuckets] = setup.run.dp > 1 ? framework.buckets : Bytes{};
-  memory[MemoryTerm::kWorkspace] = rounded(kMega * constants[MemoryConstant::kWorkspaceMegabytes]);
-  memory[MemoryTerm::kReserve] =
-      rounded(count_of(memory.states()) * (constants[MemoryConstant::kStaticReserve] - 1) +
-              count_of(sum(memory, kComeAndGo)) * (constants[reserve_of(framework.allocator)] - 1));
-  memory[MemoryTerm::kContext] =
-      setup.device.context + rounded(kMega * constants[MemoryConstant::kCommunicatorMegabytes] *
-                                     communicator_kinds(setup.run));
-  return memory;
+  return memory_of(setup, constants, layer_figures(setup), stage);
 }
 
 StageMemory step_memory(const TrainingSetup& setup, const MemoryConstants& constants) {
-  StageMemory fullest = stage_memory(setup, constants, 0);
+  const LayerFigures layer = layer_figures(setup);
+  StageMemory fullest = memory_of(setup, constants, layer, 0);
+  std::int64_t most_layers = -1;
   for (std::int32_t stage = 1; stage < setup.run.pp; ++stage) {
-    const StageMemory memory = stage_memory(setup, constants, stage);
+    // Between the ends no stage holds more micro-batches than the one before it, so that only more
+    // layers can make it fuller.
+    const std::int64_t layers = layers_on_rank(setup.run, setup.framework, stage);
+    if (layers <= most_layers && stage < setup.run.pp - 1) {
+      continue;
+    }
+    most_layers = std::max(most_layers, layers);
+    const StageMemory memory = memory_of(setup, constants, layer, stage);
     if (memory.seen_as(MemoryView::kDriver) > fullest.seen_as(MemoryView::kDriver)) {
       fullest = memory;
     }

@@ -215,6 +215,12 @@ TEST(StepMemory, MovesTheRightWayWithEveryKnob) {
       return step_memory(changed, constants).seen_as(MemoryView::kAllocated);
     };
     const Bytes base = allocated(setup);
+    const StageMemory fullest = step_memory(setup, constants);
+    for (std::int32_t stage = 0; stage < setup.run.pp; ++stage) {
+      ASSERT_GE(fullest.seen_as(MemoryView::kDriver),
+                stage_memory(setup, constants, stage).seen_as(MemoryView::kDriver))
+          << "stage " << stage;
+    }
     TrainingSetup more = setup;
     more.run.micro_batch *= 2;
     EXPECT_GE(allocated(more), base) << "micro-batch";
