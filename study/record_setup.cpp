@@ -4,6 +4,7 @@
 #include <optional>
 #include <regex>
 #include <utility>
+#include <vector>
 
 #include "core/cluster/cluster.h"
 
@@ -33,6 +34,45 @@ void read_network(const std::string& words, std::int32_t devices_per_node, LinkS
   link.name = words;
 }
 
+/// The device of that name; or of the names that its words allow: "NVIDIA H100 80GB SXM5",
+/// "A100-SXM4-40GB" and "h100_sxm" mean the model, memory and form of a device file.
+Result<DeviceType> device_named(const DataFiles& files, const std::string& words) {
+  auto exact = find_device(files, words);
+  if (exact) {
+    return exact;
+  }
+  static const std::regex kModel(R"((gh|gb|[abhlv]|mi|rtx ?)\d+[a-z]{0,2})", std::regex::icase);
+  static const std::regex kMemory(R"((\d+) ?g(i)?b)", std::regex::icase);
+  static const std::regex kForm(R"((sxm|pcie|nvl))", std::regex::icase);
+  std::smatch model;
+  if (!std::regex_search(words, model, kModel)) {
+    return exact;
+  }
+  const std::string base = model[0].str();
+  std::smatch memory;
+  std::smatch form;
+  const bool has_memory = std::regex_search(words, memory, kMemory);
+  const bool has_form = std::regex_search(words, form, kForm);
+  std::vector<std::string> names;
+  if (has_memory && has_form) {
+    names.push_back(base + "-" + memory[1].str() + "gb-" + form[0].str());
+  }
+  if (has_memory) {
+    names.push_back(base + "-" + memory[1].str() + "gb-sxm");
+    names.push_back(base + "-" + memory[1].str() + "gb");
+  } else if (has_form) {
+    names.push_back(base + "-" + form[0].str());
+  } else {
+    names.push_back(base);
+  }
+  for (const std::string& name : names) {
+    if (auto found = find_device(files, name)) {
+      return found;
+    }
+  }
+  return exact;
+}
+
 /// Devices under one NVLink switch system: "NVL72" says so, else the node.
 std::int32_t domain_of(const std::string& words, std::int32_t devices_per_node) {
   static const std::regex kDomain(R"(NVL(\d+))");
@@ -48,7 +88,7 @@ std::int32_t domain_of(const std::string& words, std::int32_t devices_per_node) 
 Result<TrainingSetup> RecordSetups::setup_of(const MeasuredRecord& record) {
   auto device = devices_.find(record.device);
   if (device == devices_.end()) {
-    device = devices_.emplace(record.device, find_device(*files_, record.device)).first;
+    device = devices_.emplace(record.device, device_named(*files_, record.device)).first;
   }
   if (!device->second) {
     return tl::unexpected<Error>(device->second.error());

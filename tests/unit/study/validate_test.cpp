@@ -129,6 +129,21 @@ TEST(RecordSetups, ReadsTheClusterFromTheRecordsWords) {
   EXPECT_EQ(other->inter_node.bandwidth, BytesPerSecond(25e9));
 }
 
+TEST(RecordSetups, KnowsDevicesByTheWordsOfTheirNames) {
+  const DataFiles files = DataFiles::embedded();
+  RecordSetups setups(files);
+  const auto device = [&](const std::string& words) {
+    MeasuredRecord record;
+    record.device = words;
+    const auto setup = setups.setup_of(record);
+    return setup ? setup->device.name : setup.error().message;
+  };
+  EXPECT_EQ(device("NVIDIA H100 80GB SXM5"), "h100-80gb-sxm");
+  EXPECT_EQ(device("A100-SXM4-40GB"), "a100-40gb-sxm");
+  EXPECT_EQ(device("h100_sxm"), "h100-80gb-sxm");
+  EXPECT_EQ(device("GB200"), "gb200-186gb");
+}
+
 TEST(AccuracyReport, CountsWhatTheRowsSay) {
   std::vector<AccuracyRow> rows;
   for (const auto& [predicted, measured] :
