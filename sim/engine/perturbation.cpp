@@ -33,7 +33,7 @@ double noise(std::uint64_t stream, std::int32_t action) {
 }
 
 Duration scaled(Duration time, double factor) {
-  return Duration(static_cast<Duration::rep>(static_cast<double>(time.count()) * factor + 0.5));
+  return Duration(std::llround(static_cast<double>(time.count()) * factor));
 }
 
 /// Straggler factor by rank; empty if there is none.
