@@ -15,8 +15,7 @@ const StageProgram& RankProgram::stage(StageId id, std::int32_t version) const {
 }
 
 std::int32_t RankProgram::versions_of(StageId id) const {
-  const auto found = std::ranges::equal_range(stages, id, {}, &StageProgram::stage);
-  return static_cast<std::int32_t>(found.size());
+  return static_cast<std::int32_t>(std::ranges::count(stages, id, &StageProgram::stage));
 }
 
 ActionOperations operations_of(const RankProgram& program, const Action& action) {
