@@ -163,7 +163,10 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
     return pass_on(std::move(precision));
   }
   request.precision.compute = *precision;
-  const std::unique_ptr<CostModel> cost = make_cost(std::move(*profile));
+  const auto cost = make_cost(*files, std::move(*profile));
+  if (!cost) {
+    return tl::unexpected<Error>(cost.error());
+  }
   const InterruptGuard interrupt;
   SearchControl control;
   control.stop = &InterruptGuard::requested();
@@ -173,7 +176,7 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
                                  progress.space_size,
                                  progress.simulated));
   };
-  auto result = search(*model, *cluster, *cost, request, control);
+  auto result = search(*model, *cluster, **cost, request, control);
   context.progress("");
   if (!result) {
     return pass_on(std::move(result));

@@ -17,11 +17,11 @@
 #include "core/base/version.h"
 #include "core/schedule/list_order.h"
 #include "sim/analysis/event_summary.h"
+#include "sim/cost/step_constants.h"
 #include "sim/engine/event_trace.h"
 #include "sim/engine/monte_carlo.h"
 #include "sim/engine/order_events.h"
 #include "sim/engine/schedule_events.h"
-#include "sim/step/step_constants.h"
 
 namespace stagewright {
 namespace {
@@ -130,9 +130,8 @@ class EventReport final : public SimulateReport {
                   "a plan's cluster says which ports there are; leave the option out",
                   "--shared-ports");
     }
-    ScheduleEventOptions options{.representatives = run.jitter > 0
-                                                        ? Representatives::kWithinReplica
-                                                        : Representatives::kAll};
+    ScheduleEventOptions options{.representatives = run.jitter > 0 ? Representatives::kWithinReplica
+                                                                   : Representatives::kAll};
     for (const Straggler& straggler : run.steady.stragglers) {
       options.apart.push_back(straggler.rank);
     }

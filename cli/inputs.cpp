@@ -4,6 +4,7 @@
 
 #include "core/base/file.h"
 #include "formats/model_file.h"
+#include "sim/cost/calibrated_cost.h"
 
 namespace stagewright {
 
@@ -20,8 +21,17 @@ Result<std::optional<Profile>> load_profile(const std::string& path) {
   });
 }
 
-std::unique_ptr<CostModel> make_cost(std::optional<Profile> profile) {
-  auto analytical = make_analytical_cost();
+Result<std::unique_ptr<CostModel>> make_cost(const DataFiles& files,
+                                             std::optional<Profile> profile) {
+  auto constants = load_step_constants(files);
+  if (!constants) {
+    return pass_on(std::move(constants));
+  }
+  const auto framework = find_framework(files, "stagewright");
+  if (!framework) {
+    return tl::unexpected<Error>(framework.error());
+  }
+  auto analytical = make_calibrated_cost(*std::move(constants), *framework);
   return profile ? make_profiled_cost(std::move(*profile), std::move(analytical))
                  : std::move(analytical);
 }

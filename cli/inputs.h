@@ -17,8 +17,10 @@ namespace stagewright {
 /// The profile at `path`, or none for an empty path.
 [[nodiscard]] Result<std::optional<Profile>> load_profile(const std::string& path);
 
-/// Prices: the profile's where it covers an operation, else the analytical model.
-[[nodiscard]] std::unique_ptr<CostModel> make_cost(std::optional<Profile> profile);
+/// Prices: the profile's where it covers an operation, else the analytical model with the
+/// calibrated kernels of this project's executor.  Fails where the calibration cannot be read.
+[[nodiscard]] Result<std::unique_ptr<CostModel>> make_cost(const DataFiles& files,
+                                                           std::optional<Profile> profile);
 
 /// A plan file with the model and cluster that it names (each may be overridden; empty: not).
 struct PlanInputs {

@@ -39,9 +39,12 @@ Result<SynthesisedPlan> synthesise(const Context& context, const SynthesiseComma
   if (!profile) {
     return pass_on(std::move(profile));
   }
-  const auto cost = make_cost(*std::move(profile));
+  const auto cost = make_cost(*files, *std::move(profile));
+  if (!cost) {
+    return tl::unexpected<Error>(cost.error());
+  }
   auto made = synthesise_plan(
-      inputs->model, inputs->cluster, *cost, inputs->plan, command.memory_share, command.effort);
+      inputs->model, inputs->cluster, **cost, inputs->plan, command.memory_share, command.effort);
   if (!made) {
     return tl::unexpected(in_plan_file(std::move(made).error(), command.plan));
   }

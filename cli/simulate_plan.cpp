@@ -153,12 +153,15 @@ ExitCode simulate_plan(const Context& context,
   if (!schedule) {
     return context.report(schedule.error());
   }
-  const auto cost = make_cost(*std::move(profile));
+  const auto cost = make_cost(*files, *std::move(profile));
+  if (!cost) {
+    return context.report(cost.error());
+  }
   auto simulation =
       simulate_step(context,
                     *inputs,
                     *schedule,
-                    *cost,
+                    **cost,
                     {.trace = detail_for(reports),
                      .trace_all_ranks = options.all_ranks || schedule->ranks.size() <= 64,
                      .explain = true});
@@ -168,7 +171,7 @@ ExitCode simulate_plan(const Context& context,
   const Summary& summary = simulation->summary;
   const SimulatedStep step{.title = stagewright::summary(inputs->plan),
                            .unit = usual_unit(summary.step_time),
-                           .plan = SimulatedPlan{*inputs, *schedule, *cost, summary},
+                           .plan = SimulatedPlan{*inputs, *schedule, **cost, summary},
                            .trace = std::move(simulation->trace)};
   nlohmann::json json = to_json(summary, schedule_hash(*schedule));
   add_explanation(*simulation->bubbles, *simulation->critical_path, json);

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 
 namespace stagewright {
 namespace {

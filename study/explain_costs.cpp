@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/step/kernel_time.h"
+#include "sim/cost/kernel_time.h"
 #include "sim/step/layer_time.h"
 
 namespace stagewright {
@@ -200,16 +200,11 @@ std::string_view name_of(CostSource source) {
 }
 
 CostExplanation explain_costs(const TrainingSetup& setup, const StepConstants& constants) {
-  const auto timing = constants.classes.find(setup.framework.timing_class);
-  const bool class_known = timing != constants.classes.end();
+  const bool class_known = constants.classes.contains(setup.framework.timing_class);
   const bool rates_known = constants.architectures.contains(setup.device.architecture) &&
                            !setup.device.architecture.empty();
   Facts facts{.setup = &setup, .constants = &constants, .rates = {}, .timing = {}};
-  if (class_known) {
-    facts.timing = timing->second;
-  } else if (constants.classes.contains("")) {
-    facts.timing = constants.classes.at("");
-  }
+  facts.timing = constants.timing(setup.framework.timing_class);
   facts.rates = kernel_rates(setup, constants, facts.timing);
   CostExplanation explanation;
   explanation.step = step_time(setup, constants);

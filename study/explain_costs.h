@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/training/training_setup.h"
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 #include "sim/step/step_time.h"
 
 namespace stagewright {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 
 namespace stagewright {
 

@@ -7,7 +7,7 @@
 #include "core/base/data_files.h"
 #include "core/base/result.h"
 #include "formats/measured_record.h"
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 #include "study/accuracy_report.h"
 
 namespace stagewright {

@@ -236,18 +236,16 @@ void set_again(LayerTime& layer, const TrainingSetup& setup, const RunChoices& c
   }
 }
 
-/// Bytes per weight that a micro-batch's gradient moves on top of being written: read and added to
-/// the sum in 32 or 16 bits by a kernel of its own; or the product reads and writes the wider sum.
-double accumulation_bytes(const TrainingSetup& setup,
-                          const RunChoices& choices,
-                          const KernelRates& rates) {
+/// Bytes per weight for accumulating a micro-batch's gradient.
+double bytes_to_accumulate(const TrainingSetup& setup,
+                           const RunChoices& choices,
+                           const KernelRates& rates) {
   if (setup.run.zero_stage == 3 || (setup.run.micro_batches == 1 && !choices.gradient_32)) {
     return 0;  // whole gradients live for one backward only
   }
-  const double sum = choices.gradient_32 ? 4 : rates.element;
   const bool fused = setup.framework.fused_accumulation ||
                      (setup.framework.fused_casts && rates.narrow < rates.element);
-  return fused ? 2 * sum - rates.element : 2 * sum + rates.element;
+  return accumulation_bytes(rates, choices.gradient_32, fused);
 }
 
 void set_kernels(LayerTime& layer, const RunChoices& choices) {
@@ -368,7 +366,7 @@ void add_accumulation(LayerTime& layer,
                       const RunChoices& choices,
                       const KernelRates& rates) {
   layer.backward.elementwise +=
-      layer.weights * accumulation_bytes(setup, choices, rates) / rates.memory;
+      layer.weights * bytes_to_accumulate(setup, choices, rates) / rates.memory;
 }
 
 LayerTime embedding_time(const TrainingSetup& setup,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/step/kernel_time.h"
+#include "sim/cost/kernel_time.h"
 
 namespace stagewright {
 

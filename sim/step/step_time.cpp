@@ -385,15 +385,6 @@ void add_data_parallel(StepTime& step, const Pieces& pieces, const Pipeline& pip
   }
 }
 
-TimingClass timing_of(const TrainingSetup& setup, const StepConstants& constants) {
-  const auto found = constants.classes.find(setup.framework.timing_class);
-  if (found != constants.classes.end()) {
-    return found->second;
-  }
-  const auto fallback = constants.classes.find("");
-  return fallback == constants.classes.end() ? TimingClass{} : fallback->second;
-}
-
 }  // namespace
 
 std::string_view name_of(StepTerm term) {
@@ -453,7 +444,7 @@ Result<void> can_price(const TrainingSetup& setup) {
 StepTime step_time(const TrainingSetup& setup, const StepConstants& constants) {
   Pieces pieces{.setup = &setup,
                 .constants = &constants,
-                .timing = timing_of(setup, constants),
+                .timing = constants.timing(setup.framework.timing_class),
                 .choices = {},
                 .rates = {}};
   pieces.choices = choices_of(setup);

@@ -8,7 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/training/training_setup.h"
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 
 namespace stagewright {
 

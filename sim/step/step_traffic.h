@@ -5,7 +5,7 @@
 #include "core/model/op.h"
 #include "core/training/training_setup.h"
 #include "sim/cost/cost_model.h"
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 
 namespace stagewright {
 

@@ -10,6 +10,7 @@
 #include "planner/search/closed_form.h"
 #include "planner/search/layer_costs.h"
 #include "planner/search/space.h"
+#include "sim/cost/calibrated_cost.h"
 #include "sim/engine/static_pass.h"
 #include "tests/support/tiny_models.h"
 
@@ -68,12 +69,14 @@ class SearchTest : public testing::Test {
   }
 
   ModelGraph model_ = tiny_gpt(6);
-  std::unique_ptr<CostModel> cost_ = make_analytical_cost();
+  std::unique_ptr<CostModel> cost_ =
+      make_calibrated_cost(load_step_constants(DataFiles::embedded()).value(),
+                           find_framework(DataFiles::embedded(), "stagewright").value());
   SearchRequest request_;
 };
 
 TEST_F(SearchTest, TheBoundIsNeverAboveTheStaticPass) {
-  for (const char* name : {"1x8xcpu", "2x4xh100-sxm"}) {
+  for (const char* name : {"1x8xcpu", "2x4xh100-sxm", "2x4xa100-80gb-sxm"}) {
     const auto points = all_points(cluster(name));
     EXPECT_GT(points.size(), 50U);
     for (const Priced& priced : points) {
@@ -86,7 +89,7 @@ TEST_F(SearchTest, TheBoundIsNeverAboveTheStaticPass) {
 }
 
 TEST_F(SearchTest, PruningLosesNothing) {
-  for (const char* name : {"1x8xcpu", "2x4xh100-sxm"}) {
+  for (const char* name : {"1x8xcpu", "2x4xh100-sxm", "2x4xa100-80gb-sxm"}) {
     auto points = all_points(cluster(name));
     std::ranges::stable_sort(points, {}, &Priced::step);
     const auto result = run(name);

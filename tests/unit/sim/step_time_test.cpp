@@ -4,7 +4,7 @@
 
 #include "core/base/data_files.h"
 #include "core/cluster/cluster.h"
-#include "sim/step/kernel_time.h"
+#include "sim/cost/kernel_time.h"
 #include "sim/step/stage_layers.h"
 
 namespace stagewright {

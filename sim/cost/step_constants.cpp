@@ -1,4 +1,4 @@
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 
 #include <cmath>
 #include <utility>
@@ -123,6 +123,15 @@ const std::array<StepConstantInfo, kStepConstantCount>& step_constant_infos() {
        0.4},
   }};
   return kInfos;
+}
+
+TimingClass StepConstants::timing(const std::string& name) const {
+  const auto found = classes.find(name);
+  if (found != classes.end()) {
+    return found->second;
+  }
+  const auto fallback = classes.find("");
+  return fallback == classes.end() ? TimingClass{} : fallback->second;
 }
 
 StepConstants prior_step_constants() {

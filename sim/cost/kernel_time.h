@@ -1,11 +1,20 @@
 #pragma once
 
 #include "core/training/training_setup.h"
-#include "sim/step/step_constants.h"
+#include "sim/cost/step_constants.h"
 
 namespace stagewright {
 
-/// What a setup's kernels run at: data sheet times calibrated shares, looked up once.
+/// What the rates of a program's kernels depend on.
+struct KernelUse {
+  const DeviceType* device = nullptr;
+  MatrixFormat format = MatrixFormat::kBFloat16;
+  AttentionKernel attention = AttentionKernel::kFlash2;
+  bool fused_casts = false;
+  std::int64_t head_dim = 128;
+};
+
+/// What kernels run at: data sheet times calibrated shares, looked up once.
 struct KernelRates {
   double product = 0;     ///< FLOP/s of the layers' products in the run's number format
   double wide = 0;        ///< FLOP/s of products that stay in 16 bits (or wider)
@@ -20,6 +29,9 @@ struct KernelRates {
   double narrow = 2;      ///< bytes of a product's operand
   double batched = 0;     ///< FLOP/s of attention's products where it is not fused
 };
+[[nodiscard]] KernelRates kernel_rates(const KernelUse& use,
+                                       const StepConstants& constants,
+                                       const TimingClass& timing);
 [[nodiscard]] KernelRates kernel_rates(const TrainingSetup& setup,
                                        const StepConstants& constants,
                                        const TimingClass& timing);
@@ -44,5 +56,10 @@ struct KernelRates {
     const KernelRates& rates, double heads, double queries, double sequence, double head_dim);
 /// The backward executes five products where the forward has two.
 inline constexpr double kFlashBackward = 2.5;
+
+/// Bytes per weight that a micro-batch's gradient moves on top of being written: read and added to
+/// the sum in 32 or 16 bits by a kernel of its own; or (`fused`) the product reads and writes the
+/// wider sum.
+[[nodiscard]] double accumulation_bytes(const KernelRates& rates, bool gradient_32, bool fused);
 
 }  // namespace stagewright

@@ -81,6 +81,8 @@ struct StepConstants {
   [[nodiscard]] double operator[](StepConstant constant) const {
     return values[static_cast<std::size_t>(constant)];
   }
+  /// The class of that name, else "", the middle of the known ones.
+  [[nodiscard]] TimingClass timing(const std::string& name) const;
 };
 
 /// Name, unit, prior and how far a calibration may move a constant.

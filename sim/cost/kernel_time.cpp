@@ -1,4 +1,4 @@
-#include "sim/step/kernel_time.h"
+#include "sim/cost/kernel_time.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@ namespace stagewright {
 namespace {
 
 /// Steps along the inner dimension in which a tile fills and drains its main loop
-/// (sim/cost/analytical_compute.cpp uses the same).
+/// (analytical_compute.cpp uses the same).
 constexpr double kTileFill = 128;
 /// Output tiles of a product's thread blocks, each halving the one before.
 constexpr std::array<std::array<double, 2>, 4> kTiles{
@@ -48,13 +48,13 @@ double wide_peak(const DeviceType& device, MatrixFormat format) {
 }
 
 /// Peak of the layers' products relative to the wide one, with the format's calibrated share.
-double format_gain(const TrainingSetup& setup, const StepConstants& constants, double wide) {
-  const double narrow = peak_of(setup.device, {DType::kFloat8});
+double format_gain(const KernelUse& use, const StepConstants& constants, double wide) {
+  const double narrow = peak_of(*use.device, {DType::kFloat8});
   if (narrow == 0 || wide == 0) {
     return 1;  // the device has no such units: runs in 16 bits
   }
   const double gain = narrow / wide * constants[StepConstant::kFloat8Share];
-  switch (setup.run.format) {
+  switch (use.format) {
     case MatrixFormat::kFloat32:
     case MatrixFormat::kTf32:
     case MatrixFormat::kBFloat16:
@@ -70,21 +70,23 @@ double format_gain(const TrainingSetup& setup, const StepConstants& constants, d
   return 1;
 }
 
-StepConstant attention_constant(const TrainingSetup& setup) {
+AttentionKernel attention_kernel(const TrainingSetup& setup) {
   const FrameworkProfile& framework = setup.framework;
-  AttentionKernel kernel = framework.attention_kernel;
-  if (framework.rotary_attention_kernel && !setup.run.shape.learned_positions) {
-    kernel = *framework.rotary_attention_kernel;
-  }
-  switch (kernel) {
+  return setup.run.shape.learned_positions
+             ? framework.attention_kernel
+             : framework.rotary_attention_kernel.value_or(framework.attention_kernel);
+}
+
+StepConstant attention_constant(const KernelUse& use) {
+  switch (use.attention) {
     case AttentionKernel::kFlash1:
       return StepConstant::kFlash1Share;
     case AttentionKernel::kFlash2:
       return StepConstant::kFlash2Share;
     case AttentionKernel::kVendor:
       // Devices with fp8 units have the kernel.
-      return setup.device.peak.contains(DType::kFloat8) ? StepConstant::kVendorShare
-                                                        : StepConstant::kFlash2Share;
+      return use.device->peak.contains(DType::kFloat8) ? StepConstant::kVendorShare
+                                                       : StepConstant::kFlash2Share;
   }
   return StepConstant::kFlash2Share;
 }
@@ -120,27 +122,28 @@ double share_or(const DeviceType& device, OpClass op_class, double fallback) {
 
 }  // namespace
 
-KernelRates kernel_rates(const TrainingSetup& setup,
+KernelRates kernel_rates(const KernelUse& use,
                          const StepConstants& constants,
                          const TimingClass& timing) {
-  const auto found = constants.architectures.find(setup.device.architecture);
+  const DeviceType& device = *use.device;
+  const auto found = constants.architectures.find(device.architecture);
   ArchitectureShares shares;
-  if (found != constants.architectures.end() && !setup.device.architecture.empty()) {
+  if (found != constants.architectures.end() && !device.architecture.empty()) {
     shares = found->second;
   } else {
-    shares.matrix = share_or(setup.device, OpClass::kMatrix, shares.matrix);
-    shares.attention = share_or(setup.device, OpClass::kAttention, shares.attention);
+    shares.matrix = share_or(device, OpClass::kMatrix, shares.matrix);
+    shares.attention = share_or(device, OpClass::kAttention, shares.attention);
   }
-  const double wide = wide_peak(setup.device, setup.run.format);
-  const MatrixFormat format = setup.run.format;
+  const double wide = wide_peak(device, use.format);
+  const MatrixFormat format = use.format;
   KernelRates rates;
   rates.wide = wide * shares.matrix * timing.matrix_factor;
-  rates.product = rates.wide * format_gain(setup, constants, wide);
-  rates.attention = wide * shares.attention * constants[attention_constant(setup)];
-  rates.memory = setup.device.memory_bandwidth.count() * constants[StepConstant::kElementwiseShare];
+  rates.product = rates.wide * format_gain(use, constants, wide);
+  rates.attention = wide * shares.attention * constants[attention_constant(use)];
+  rates.memory = device.memory_bandwidth.count() * constants[StepConstant::kElementwiseShare];
   rates.optimizer = rates.memory;
   rates.kernel = constants[StepConstant::kKernelMicros] * 1e-6;
-  rates.units = setup.device.multiprocessors;
+  rates.units = device.multiprocessors;
   rates.small_tile = constants[StepConstant::kSmallTileCost];
   rates.element = format == MatrixFormat::kFloat32 || format == MatrixFormat::kTf32 ? 4 : 2;
   rates.narrow = rates.element;
@@ -152,14 +155,25 @@ KernelRates kernel_rates(const TrainingSetup& setup,
   if (rates.narrow < rates.element) {
     // Fused: written narrow, twice (whole and transposed).  Else read for its largest value, read
     // and written.
-    rates.cast =
-        setup.framework.fused_casts ? 2 * rates.narrow : 2 * rates.element + 2 * rates.narrow;
+    rates.cast = use.fused_casts ? 2 * rates.narrow : 2 * rates.element + 2 * rates.narrow;
   }
   rates.batched = rates.wide * constants[StepConstant::kBatchedShare];
-  if (setup.run.shape.head_dim % 8 != 0) {
+  if (use.head_dim % 8 != 0) {
     rates.batched /= constants[StepConstant::kMisalignedAttention];
   }
   return rates;
+}
+
+KernelRates kernel_rates(const TrainingSetup& setup,
+                         const StepConstants& constants,
+                         const TimingClass& timing) {
+  return kernel_rates({.device = &setup.device,
+                       .format = setup.run.format,
+                       .attention = attention_kernel(setup),
+                       .fused_casts = setup.framework.fused_casts,
+                       .head_dim = setup.run.shape.head_dim},
+                      constants,
+                      timing);
 }
 
 double product_seconds(
@@ -176,6 +190,11 @@ double flash_seconds(
   const double size =
       std::min(1.07, head_dim / (head_dim + kHeadHalfSize) * (128 + kHeadHalfSize) / 128);
   return flops / (rates.attention * length * size) + rates.kernel;
+}
+
+double accumulation_bytes(const KernelRates& rates, bool gradient_32, bool fused) {
+  const double sum = gradient_32 ? 4 : rates.element;
+  return fused ? 2 * sum - rates.element : 2 * sum + rates.element;
 }
 
 }  // namespace stagewright
