@@ -29,6 +29,14 @@ std::vector<std::string_view> words_of(std::string_view line) {
   }
 }
 
+/// Without the task number that `srun --label` writes before each line ("0: ").
+std::string_view without_label(std::string_view line) {
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  const bool labelled =
+      digits != 0 && digits != std::string_view::npos && line.substr(digits).starts_with(": ");
+  return labelled ? line.substr(digits + 1) : line;
+}
+
 template <class T>
 std::optional<T> number(std::string_view word) {
   T value{};
@@ -79,7 +87,7 @@ Result<CollectiveLog> parse_nccl_tests(std::string_view text, std::string_view w
   std::size_t line_number = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
+    const std::string_view line = without_label(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++line_number;
     const auto words = words_of(line);

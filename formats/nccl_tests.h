@@ -25,8 +25,9 @@ struct CollectiveLog {
 };
 
 /// The collective is the one that the log names ("all_reduce_perf", "# Collective test starting:
-/// all_gather_perf"), or else `kind`.  Lines that are no measurement are passed over.  Fails when
-/// no line is one, or when a time is not positive.
+/// all_gather_perf"), or else `kind`.  Lines that are no measurement are passed over, and the task
+/// number that `srun --label` puts before a line.  Fails when no line is a measurement, or when a
+/// time is not positive.
 [[nodiscard]] Result<CollectiveLog> parse_nccl_tests(std::string_view text,
                                                      std::string_view where,
                                                      OpKind kind = OpKind::kAllReduce);

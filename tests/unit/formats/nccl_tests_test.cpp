@@ -34,6 +34,18 @@ TEST(NcclTests, KnowsTheCollectiveThatTheLogNames) {
   EXPECT_EQ(log->kind, OpKind::kAllGather);
 }
 
+TEST(NcclTests, PassesOverTheTaskThatSrunPutsBeforeALine) {
+  const auto log = parse_nccl_tests(
+      "0: # Collective test starting: all_gather_perf\n"
+      "0:         1024           256     float     sum      -1    165.0    0.01    0.01      0\n"
+      "12:        2048           512     float     sum      -1    177.6    0.01    0.02      0\n",
+      "x");
+  ASSERT_TRUE(log) << log.error().to_string();
+  EXPECT_EQ(log->kind, OpKind::kAllGather);
+  EXPECT_EQ(log->points,
+            (std::vector<CollectivePoint>{{Bytes(1024), 165000ns}, {Bytes(2048), 177600ns}}));
+}
+
 TEST(NcclTests, SaysWhatIsMissingOrImpossible) {
   EXPECT_NE(parse_nccl_tests("hello\n", "x.log").error().to_string().find("x.log: holds no line"),
             std::string::npos);
