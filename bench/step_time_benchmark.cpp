@@ -1,11 +1,16 @@
-// One closed-form prediction of a plan's step time after set-up: GPT-3 175B on 256 A100.
+// One prediction of a plan's step time after set-up, in closed form (GPT-3 175B on 256 A100) and by
+// the static simulation of its pipeline order (16 ranks, 128 micro-batches).
 
 #include "sim/step/step_time.h"
+
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "core/base/data_files.h"
 #include "core/cluster/cluster.h"
+#include "planner/schedules/registry.h"
+#include "sim/engine/pipeline_timing.h"
 #include "sim/memory/step_memory.h"
 
 namespace stagewright {
@@ -56,6 +61,35 @@ void predict_time_and_memory(benchmark::State& state) {
   }
 }
 BENCHMARK(predict_time_and_memory)->Unit(benchmark::kMicrosecond);
+
+PipelineOrder deep_pipeline() {
+  return find_schedule("1f1b")
+      ->generate({.ranks = 16, .virtual_stages = 1, .micro_batches = 128, .parameters = {}})
+      .value();
+}
+
+PipelineCosts costs_of(const PipelineOrder& order) {
+  const std::vector<Duration> each(static_cast<std::size_t>(order.stages), Duration(1'000'000'000));
+  return {.forward = each,
+          .backward = each,
+          .backward_input = each,
+          .backward_weight = each,
+          .recompute = each,
+          .transfer = std::vector<Duration>(each.size(), Duration(50'000'000))};
+}
+
+/// The order is compiled once, as where a planner prices one schedule for many plans.
+void simulate_statically(benchmark::State& state) {
+  const PipelineOrder order = deep_pipeline();
+  const PipelineCosts costs = costs_of(order);
+  const PipelineTimer timer = PipelineTimer::make(order).value();
+  PipelineTimer::Scratch scratch;
+  for (auto _ : state) {
+    Duration makespan = timer.makespan(costs, scratch);
+    benchmark::DoNotOptimize(makespan);
+  }
+}
+BENCHMARK(simulate_statically)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace stagewright
