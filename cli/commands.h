@@ -22,6 +22,7 @@ void add_run_command(CLI::App& app, Chosen& chosen);
 void add_compare_command(CLI::App& app, Chosen& chosen);
 void add_validate_command(CLI::App& app, Chosen& chosen);
 void add_calibrate_command(CLI::App& app, Chosen& chosen);
+void add_calibrate_kernels_command(CLI::App& app, Chosen& chosen);
 void add_calibrate_link_command(CLI::App& app, Chosen& chosen);
 void add_explain_command(CLI::App& app, Chosen& chosen);
 void add_schedules_command(CLI::App& app, Chosen& chosen);

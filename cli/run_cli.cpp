@@ -16,7 +16,7 @@
 namespace stagewright {
 namespace {
 
-constexpr std::array<AddCommand, 10> kCommands{&add_profile_command,
+constexpr std::array<AddCommand, 11> kCommands{&add_profile_command,
                                                &add_plan_command,
                                                &add_explain_command,
                                                &add_simulate_command,
@@ -25,7 +25,8 @@ constexpr std::array<AddCommand, 10> kCommands{&add_profile_command,
                                                &add_schedules_command,
                                                &add_validate_command,
                                                &add_calibrate_command,
-                                               &add_calibrate_link_command};
+                                               &add_calibrate_link_command,
+                                               &add_calibrate_kernels_command};
 
 constexpr const char* kFooter = R"(
 The usual way through:

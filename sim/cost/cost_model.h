@@ -16,6 +16,7 @@ namespace stagewright {
 enum class PriceSource : std::uint8_t {
   kMeasured,      ///< a profile covers it
   kExtrapolated,  ///< a profile, beyond its measured range
+  kLearned,       ///< a regression on measured shapes of the device (learned_kernels.h)
   kAnalytical,    ///< the model, from data sheets and calibrated efficiencies
 };
 
