@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/path_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "study/calibrate.h"
@@ -148,8 +149,10 @@ void add_calibrate_command(CLI::App& app, Chosen& chosen) {
   command->add_option("files", options->files, "Measured records, one JSON object a line")
       ->required();
   command->add_option("--without", options->without, "Sources (datasets) to leave out");
-  command->add_option(
-      "--out", options->out, "Write DIR/calibration/*.json; DIR then serves as --profiles");
+  command
+      ->add_option(
+          "--out", options->out, "Write DIR/calibration/*.json; DIR then serves as --profiles")
+      ->check(path_given);
   command->add_flag("--keep-band",
                     options->keep_band,
                     "Keep the default error band: do not calibrate without each source in turn");

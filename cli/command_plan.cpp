@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/json_text.h"
 #include "cli/memory_report.h"
 #include "cli/number_check.h"
 #include "cli/path_check.h"
@@ -207,7 +208,7 @@ ExitCode plan(const Context& context, PlanOptions& options) {
     }
   }
   if (context.json) {
-    *context.out << to_json(*searched).dump(2) << "\n";
+    *context.out << json_text(to_json(*searched));
   } else {
     print(context, *searched, options.shown_rejections);
     if (!options.out.empty()) {

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/json_text.h"
 #include "cli/number_check.h"
 #include "cli/path_check.h"
 #include "cli/table.h"
@@ -226,7 +227,7 @@ ExitCode run_command(const Context& context, RunCommand& command) {
     }
   }
   if (context.json) {
-    *context.out << to_json(*report).dump(2) << "\n";
+    *context.out << json_text(to_json(*report));
   } else {
     print(*context.out, *report);
   }

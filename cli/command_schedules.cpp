@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/path_check.h"
 #include "cli/schedule_source.h"
 #include "cli/table.h"
@@ -32,7 +33,7 @@ ExitCode list_schedules(const Context& context) {
                      {"parameters", schedule.parameters},
                      {"virtual_stages", schedule.default_virtual_stages}});
     }
-    *context.out << all.dump(2) << "\n";
+    *context.out << json_text(all);
     return ExitCode::kSuccess;
   }
   Table table({"schedule", "bubble", "peak activations", "weights", "constraints"});

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/number_check.h"
+#include "core/base/longest_time.h"
 
 namespace stagewright {
 namespace {
@@ -86,10 +87,13 @@ Result<Duration> read_overhead(const std::string& text, std::optional<double> un
                 "--action-overhead");
   }
   const auto number = parse<double>(text);
-  if (!number || !std::isfinite(*number) || *number < 0) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("'{}' is no number of 0 or more, in the unit of --costs", text),
-                "--action-overhead");
+  if (!number || !(*number >= 0) || !(*number * *unit_seconds <= kLongestSeconds)) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("'{}' is no number of 0 or more, in the unit of --costs, that the clock "
+                    "of picoseconds can count",
+                    text),
+        "--action-overhead");
   }
   return from_seconds(*number * *unit_seconds);
 }

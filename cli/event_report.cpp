@@ -18,6 +18,7 @@
 #include "core/schedule/list_order.h"
 #include "sim/analysis/event_summary.h"
 #include "sim/cost/step_constants.h"
+#include "sim/engine/clock_check.h"
 #include "sim/engine/event_trace.h"
 #include "sim/engine/monte_carlo.h"
 #include "sim/engine/order_events.h"
@@ -90,6 +91,11 @@ class EventReport final : public SimulateReport {
     const auto events = events_of(step, *run);
     if (!events) {
       return tl::unexpected<Error>(events.error());
+    }
+    Perturbation most = run->steady;
+    most.jitter = run->jitter;
+    if (auto fits = check_clock(events->graph, most, run->event.compute_slowdown); !fits) {
+      return pass_on(std::move(fits));
     }
     std::vector<Duration> alone(events->graph.nodes());
     perturb(events->graph, run->steady, {}, alone);

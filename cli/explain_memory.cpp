@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.h"
 #include "cli/memory_report.h"
 #include "cli/table.h"
 #include "sim/memory/kv_cache.h"
@@ -199,7 +200,7 @@ ExitCode explain_memory(const Context& context, const SetupOptions& options) {
   for (const StageMemory& stage : stages) {
     json["stages"].push_back(to_json(stage));
   }
-  *context.out << json.dump(2) << "\n";
+  *context.out << json_text(json);
   return ExitCode::kSuccess;
 }
 
@@ -245,7 +246,7 @@ ExitCode explain_cache(const Context& context,
         {"device_memory_bytes", device.memory.count()},
         {"fits", enough},
         {"most_sequences", most ? nlohmann::ordered_json(*most) : nlohmann::ordered_json()}};
-    *context.out << json.dump(2) << "\n";
+    *context.out << json_text(json);
     return ExitCode::kSuccess;
   }
   *context.out << fmt::format(

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/list_report.h"
 #include "cli/path_check.h"
 #include "cli/schedule_costs.h"
@@ -30,7 +31,7 @@ ExitCode run(const Context& context, const CheckCommand& command) {
   }
   const OrderCheck check = check_order(list->list, prices->costs);
   if (context.json) {
-    *context.out << to_json(check, *prices).dump(2) << "\n";
+    *context.out << json_text(to_json(check, *prices));
   } else {
     *context.out << to_text(check, *prices);
   }

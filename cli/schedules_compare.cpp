@@ -13,6 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/curve_plot.h"
+#include "cli/json_text.h"
 #include "cli/schedule_costs.h"
 #include "cli/synthesis_options.h"
 #include "cli/table.h"
@@ -279,7 +280,7 @@ ExitCode run(const Context& context, const CompareCommand& command) {
     return context.report(comparison.error());
   }
   if (context.json) {
-    *context.out << to_json(*comparison).dump(2) << "\n";
+    *context.out << json_text(to_json(*comparison));
   } else {
     print(*context.out, *comparison);
   }

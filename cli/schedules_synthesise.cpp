@@ -63,18 +63,25 @@ ExitCode run(const Context& context, const SynthesiseCommand& command) {
     }
   }
   if (context.json) {
-    *context.out << nlohmann::json{{"plan", nlohmann::json::parse(to_json_text(made->plan))},
-                                   {"step_time_s", to_seconds(made->step_time)},
-                                   {"step_time_before_s", to_seconds(made->before)},
-                                   {"peak_memory_bytes", made->peak_memory.count()}}
-                        .dump(2)
-                 << "\n";
+    *context.out << json_text({{"plan", nlohmann::json::parse(to_json_text(made->plan))},
+                               {"step_time_s", to_seconds(made->step_time)},
+                               {"step_time_before_s", to_seconds(made->before)},
+                               {"peak_memory_bytes", made->peak_memory.count()},
+                               {"peak_memory_before_bytes", made->memory_before.count()}});
   } else {
-    *context.out << fmt::format("{}\nstep time {}, as the plan was {}; peak memory {}\n",
-                                summary(made->plan),
-                                to_string(made->step_time),
-                                to_string(made->before),
-                                to_string(made->peak_memory));
+    *context.out << fmt::format(
+        "{}\nstep time {}, as the plan was {}; peak memory {}, as it was {}\n",
+        summary(made->plan),
+        to_string(made->step_time),
+        to_string(made->before),
+        to_string(made->peak_memory),
+        to_string(made->memory_before));
+    if (made->step_time == made->before) {
+      *context.out << "nothing faster was found; the plan is as it was\n";
+    } else if (made->step_time > made->before) {
+      *context.out << "slower, but within the memory that --memory-share allows, which the plan as "
+                      "it was is not\n";
+    }
   }
   return ExitCode::kSuccess;
 }

@@ -12,6 +12,7 @@
 #include "core/training/framework.h"
 #include "core/training/run_sizes.h"
 #include "formats/model_file.h"
+#include "planner/schedules/registry.h"
 
 namespace stagewright {
 namespace {
@@ -38,6 +39,17 @@ Result<void> read_precision(const SetupOptions& options, TrainingRun& run) {
 
 Result<void> read_batches(const SetupOptions& options, std::int64_t devices, TrainingRun& run) {
   const std::int64_t used = std::int64_t{options.tp} * options.pp * options.cp;
+  if (options.dp && *options.dp * used > devices) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("dp {} x tp {} x pp {} x cp {} = {} is more than the {} devices",
+                            *options.dp,
+                            options.tp,
+                            options.pp,
+                            options.cp,
+                            *options.dp * used,
+                            devices),
+                "--dp");
+  }
   if (!options.dp && devices % used != 0) {
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("tp {} x pp {} x cp {} = {} does not divide the {} devices",
@@ -159,6 +171,12 @@ Result<ExplainedRun> explained_run(const DataFiles& files, const SetupOptions& o
     return fail(ErrorCode::kInvalidInput,
                 "name both --model and --cluster (1x8xh100-sxm is one node)",
                 options.model.empty() ? "--model" : "--cluster");
+  }
+  if (!options.schedule.empty()) {
+    if (auto known = find_schedule(options.schedule); !known) {
+      known.error().where = "--schedule";
+      return pass_on(std::move(known));
+    }
   }
   auto sizes = find_model_sizes(files, options.model);
   if (!sizes) {

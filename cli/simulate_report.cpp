@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.h"
+
 namespace stagewright {
 
 SimulateReports make_simulate_reports() {
@@ -35,7 +37,7 @@ ExitCode print_with_reports(const Context& context,
     }
   }
   if (context.json) {
-    *context.out << json.dump(2) << "\n";
+    *context.out << json_text(json);
   } else {
     *context.out << text;
   }

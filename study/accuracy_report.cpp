@@ -231,7 +231,7 @@ std::string to_json_text(const AccuracyReport& report) {
   for (const AccuracyRow& row : report.rows) {
     json["rows"].push_back(to_json(row));
   }
-  return json.dump(2);
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string largest_terms(const AccuracyRow& row, std::size_t count) {

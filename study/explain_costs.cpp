@@ -243,7 +243,7 @@ std::string to_json_text(const CostExplanation& explanation) {
                              {"inputs", term.inputs},
                              {"source", name_of(term.source)}});
   }
-  return json.dump(2);
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace stagewright

@@ -13,6 +13,16 @@
 namespace stagewright {
 
 using nlohmann::json;
+namespace {
+
+/// What the library read last stands in its messages as bytes, perhaps of half a character: U+FFFD
+/// instead of what is no UTF-8, so that the message itself can be written as JSON.
+std::string as_utf8(std::string_view text) {
+  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json::parse(quoted).get<std::string>();
+}
+
+}  // namespace
 
 Result<json> parse_json(std::string_view text, std::string_view where) {
   try {
@@ -28,7 +38,7 @@ Result<json> parse_json(std::string_view text, std::string_view where) {
                 fmt::format("not valid JSON at line {}, column {}: {}; is the file complete?",
                             line,
                             column,
-                            reason == std::string_view::npos ? what : what.substr(reason)),
+                            as_utf8(reason == std::string_view::npos ? what : what.substr(reason))),
                 std::string(where));
   } catch (const json::exception& error) {
     // A number beyond a double, "1e999".

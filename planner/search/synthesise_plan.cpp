@@ -20,8 +20,8 @@ namespace stagewright {
 namespace {
 
 /// How often caps are lowered before giving up, and to which share.
-constexpr int kMostTries = 8;
-constexpr double kLowerTo = 0.85;
+constexpr int kMostTries = 16;
+constexpr double kLowerTo = 0.92;
 
 /// A plan, lowered and simulated.
 struct Simulated {
@@ -54,7 +54,7 @@ class PlanSynthesis {
         return pass_on(std::move(measured));
       }
     }
-    return search(before->simulation.summary.step_time);
+    return search(before->simulation.summary);
   }
 
  private:
@@ -244,10 +244,19 @@ class PlanSynthesis {
     return lowered;
   }
 
-  Result<SynthesisedPlan> search(Duration before) {
+  [[nodiscard]] SynthesisedPlan unchanged(const Summary& before) const {
+    return {.plan = plan_,
+            .step_time = before.step_time,
+            .peak_memory = before.peak_memory,
+            .before = before.step_time,
+            .memory_before = before.peak_memory};
+  }
+
+  Result<SynthesisedPlan> search(const Summary& before) {
     Bytes needed{};
     for (int i = 0; i < kMostTries; ++i) {
-      SynthesisedPlan made{.plan = plan_, .before = before};
+      SynthesisedPlan made{
+          .plan = plan_, .before = before.step_time, .memory_before = before.peak_memory};
       made.plan.schedule = synth_schedule().name;
       made.plan.schedule_parameters = synth_parameters(request_);
       const Result<Simulated> run = simulated(made.plan);
@@ -257,12 +266,17 @@ class PlanSynthesis {
       made.step_time = run->simulation.summary.step_time;
       made.peak_memory = run->simulation.summary.peak_memory;
       if (made.peak_memory <= capacity()) {
-        return made;
+        return before.peak_memory <= capacity() && before.step_time <= made.step_time
+                   ? unchanged(before)
+                   : made;
       }
       needed = made.peak_memory;
       if (!lower_caps()) {
         break;
       }
+    }
+    if (before.peak_memory <= capacity()) {
+      return unchanged(before);
     }
     return fail(ErrorCode::kInfeasible,
                 fmt::format("the order with the least memory needs {}, but {} may be used",

@@ -127,6 +127,9 @@ class ListRun {
     Rank& state = ranks_[rank];
     const auto id = static_cast<std::int32_t>(rank);
     if (!state.issued) {
+      if (!made_what_it_sends(item)) {
+        return false;
+      }
       timing_.fault = queues_->issue(id, item, state.clock);
       if (timing_.fault) {
         return false;
@@ -142,6 +145,15 @@ class ListRun {
     }
     state.issued = false;
     return true;
+  }
+
+  /// A send before the computation whose result it sends, in the order of one rank, never starts.
+  [[nodiscard]] bool made_what_it_sends(const ListItem& item) const {
+    return std::ranges::all_of(item.actions, [this](const Action& action) {
+      const std::size_t place = index(action.stage.value(), action.micro_batch);
+      return (action.kind != ActionKind::kSendActivation || forward_[place]) &&
+             (action.kind != ActionKind::kSendGradient || gradient_[place]);
+    });
   }
 
   bool compute(std::size_t rank, const ListItem& item) {

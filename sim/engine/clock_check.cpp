@@ -1,13 +1,20 @@
 #include "sim/engine/clock_check.h"
 
+#include <cstddef>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "core/base/longest_time.h"
 
 namespace stagewright {
+namespace {
+
+constexpr double kDay = 86400;  // seconds
+
+}  // namespace
 
 Result<void> check_clock(const StepGraph& step) {
-  constexpr double kDay = 86400;
   double all = 0;
   double longest = 0;
   RankId rank;
@@ -38,6 +45,35 @@ Result<void> check_clock(const StepGraph& step) {
                     rank.value(),
                     longest / kDay,
                     kLongestSeconds / kDay));
+  }
+  return {};
+}
+
+Result<void> check_clock(const EventGraph& graph,
+                         const Perturbation& perturbation,
+                         double compute_slowdown) {
+  std::vector<double> factors(static_cast<std::size_t>(graph.ranks), compute_slowdown);
+  for (const Straggler& straggler : perturbation.stragglers) {
+    factors[straggler.rank.index()] *= straggler.factor;
+  }
+  double all = 0;
+  for (std::size_t node = 0; node < graph.nodes(); ++node) {
+    const double alone = to_seconds(graph.alone[node]);
+    if (graph.kind[node] == EventGraph::Kind::kCompute) {
+      all += alone * factors[static_cast<std::size_t>(graph.rank[node])] +
+             (graph.first[node] != 0 ? to_seconds(perturbation.action_overhead) : 0);
+    } else {
+      all += alone;
+    }
+  }
+  all *= 1 + kMostNoise * perturbation.jitter;
+  if (!(all <= kLongestSeconds)) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("a step is too long for the clock of picoseconds: all its work takes "
+                            "{:.3g} days one after the other, and the clock counts {:.0f}; take "
+                            "less of --straggler, --action-overhead or --compute-slowdown",
+                            all / kDay,
+                            kLongestSeconds / kDay));
   }
   return {};
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "sim/engine/event_graph.h"
+#include "sim/engine/perturbation.h"
 #include "sim/engine/step_graph.h"
 
 namespace stagewright {
@@ -9,5 +11,11 @@ namespace stagewright {
 /// transfers of the ranks in it, one after the other, stay below kLongestSeconds.  Fails with
 /// kUnsupported, saying how long the longest rank works.
 [[nodiscard]] Result<void> check_clock(const StepGraph& step);
+
+/// The same of a step in which computation takes longer, by stragglers, overhead, jitter and, while
+/// its device communicates, `compute_slowdown`.  REQUIRES: stragglers among the ranks.
+[[nodiscard]] Result<void> check_clock(const EventGraph& graph,
+                                       const Perturbation& perturbation,
+                                       double compute_slowdown);
 
 }  // namespace stagewright

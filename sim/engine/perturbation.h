@@ -27,6 +27,8 @@ struct Perturbation {
   friend bool operator==(const Perturbation&, const Perturbation&) = default;
 };
 inline constexpr double kMostJitter = 0.25;
+/// No drawn noise is further from 0 (standard_noise()).
+inline constexpr double kMostNoise = 3.47;
 
 /// Which of the random steps.
 struct SampleId {

@@ -95,6 +95,19 @@ TEST(SchedulesCommand, ComparesAllThatFit) {
   EXPECT_EQ(rejected, (std::vector<std::string>{"zb-h2", "dualpipe-v", "dualpipe", "chimera"}));
 }
 
+TEST(SchedulesCommand, ASendBeforeItsComputationBlocksEveryQueue) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "early.csv").string();
+  ASSERT_TRUE(write_file(file, "0SEND_F0,0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n"));
+  const CliResult result =
+      run_stagewright({"schedules", "check", file, "--costs=F=1,I=1,W=1,B=2", "--json"});
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json.at("valid"), true);
+  for (const auto& [model, verdict] : json.at("queues").items()) {
+    EXPECT_EQ(verdict, "deadlock") << model;
+  }
+}
+
 TEST(SchedulesCommand, SaysWhyAListIsWrong) {
   const CliResult check =
       run_stagewright({"schedules", "check", vector_file("torch_1f1b_ir_BAD_P4_M8"), "--json"});

@@ -62,5 +62,13 @@ TEST(JsonReader, NumbersThatDoNotFitAreErrorsNotOtherNumbers) {
             "c.json:/b: is 18446744073709551615, too large for a 64-bit integer");
 }
 
+TEST(JsonReader, AMessageAboutForeignBytesIsStillText) {
+  for (const char* text : {"\xC3\x84\xC3\x96 not json", "{\"a\": \"\xE9\"}"}) {
+    const auto read = parse_json(text, "file.json");
+    ASSERT_FALSE(read);
+    EXPECT_NO_THROW(static_cast<void>(nlohmann::json(read.error().message).dump()));
+  }
+}
+
 }  // namespace
 }  // namespace stagewright

@@ -66,6 +66,18 @@ TEST_F(SynthesisePlanTest, StaysWithinTheMemoryThatItMayUse) {
   EXPECT_GE(tight->step_time, free->step_time);
 }
 
+TEST_F(SynthesisePlanTest, KeepsAPlanThatFitsWhereNothingIsFaster) {
+  const Result<SynthesisedPlan> once = run(plan_of(model_, {.pp = 4}, 8));
+  ASSERT_TRUE(once) << once.error().to_string();
+  // Only just enough memory for the plan as it is: lower caps would cost time.
+  const double share = static_cast<double>(once->peak_memory.count() + 1) /
+                       static_cast<double>(cluster_.types.front().memory.count());
+  const Result<SynthesisedPlan> twice = run(once->plan, share);
+  ASSERT_TRUE(twice) << twice.error().to_string();
+  EXPECT_LE(twice->step_time, twice->before);
+  EXPECT_EQ(twice->before, once->step_time);
+}
+
 TEST_F(SynthesisePlanTest, SaysWhichRankCannotHoldOneMicroBatch) {
   const Result<SynthesisedPlan> made = run(plan_of(model_, {.pp = 4}, 8), 1e-9);
   ASSERT_FALSE(made);

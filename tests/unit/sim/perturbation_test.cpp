@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "event_graph_maker.h"
+#include "sim/engine/clock_check.h"
 
 namespace stagewright {
 namespace {
@@ -101,6 +102,18 @@ TEST(Perturbation, JitterIsOneFactorPerAction) {
   EXPECT_EQ(times[0], times[1]);
   EXPECT_NE(times[0], times[2]);
   EXPECT_NEAR(to_seconds(times[0]), 0.010 * (1 + 0.05 * noise), 1e-12);
+}
+
+TEST(Perturbation, AStepThatTheClockCannotCountIsRefused) {
+  const EventGraph graph = three_ranks();
+  EXPECT_TRUE(check_clock(graph, {.stragglers = {{RankId(1), 1.2}}, .jitter = kMostJitter}, 2));
+  for (const Perturbation& perturbation : {Perturbation{.stragglers = {{RankId(1), 1e9}}},
+                                           Perturbation{.stragglers = {{RankId(1), 1e300}}},
+                                           Perturbation{.action_overhead = from_seconds(2e6)}}) {
+    const auto fits = check_clock(graph, perturbation, 1);
+    ASSERT_FALSE(fits);
+    EXPECT_EQ(fits.error().code, ErrorCode::kUnsupported);
+  }
 }
 
 }  // namespace
