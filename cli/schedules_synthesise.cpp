@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/inputs.h"
+#include "cli/json_text.h"
 #include "cli/path_check.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
