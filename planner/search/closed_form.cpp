@@ -3,8 +3,32 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/longest_time.h"
+
 namespace stagewright {
 namespace {
+
+/// Whether a step's work adds up in picoseconds.  What does not is left to the simulation, which
+/// says so.
+bool fits_clock(const SpacePoint& point, const LayerCosts& costs) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < costs.layers.size(); ++i) {
+    seconds += to_seconds(costs.optimizer[i]) +
+               static_cast<double>(point.micro_batches) *
+                   (to_seconds(costs.layers[i].forward) + to_seconds(costs.layers[i].backward));
+  }
+  return seconds <= kLongestSeconds;
+}
+
+/// Layers by stage, the first ones with one more where they cannot be equal.
+std::vector<std::int32_t> even_cut(std::size_t layers, std::int32_t stages) {
+  const auto count = static_cast<std::int32_t>(layers);
+  std::vector<std::int32_t> cut(static_cast<std::size_t>(stages), count / stages);
+  for (std::int32_t s = 0; s < count % stages; ++s) {
+    ++cut[static_cast<std::size_t>(s)];
+  }
+  return cut;
+}
 
 /// Micro-batches whose activations stage i of n holds at once (report of 1F1B: min(P - r, M)).
 std::int32_t in_flight(const SpacePoint& point, std::int32_t stage) {
@@ -137,6 +161,9 @@ Duration ClosedForm::bound_of(const SpacePoint& point,
 std::optional<Estimate> ClosedForm::evaluate(const SpacePoint& point,
                                              const LayerCosts& costs,
                                              Overflow& overflow) const {
+  if (!fits_clock(point, costs)) {
+    return Estimate{even_cut(costs.layers.size(), point.pp), from_seconds(kLongestSeconds)};
+  }
   const PartitionProblem problem = problem_of(point, costs);
   const auto cut = partition(problem);
   if (!cut) {

@@ -95,7 +95,8 @@ TEST(SynthesisCommand, ComparesSearchedSchedulesAtSeveralCaps) {
 TEST(SynthesisCommand, ComparesNamedSchedulesAloneOnRequest) {
   const CliResult result = run_stagewright(
       {"schedules", "compare", "--ranks=4", "--chunks=8", "--no-synthesis", "--json"});
-  for (const auto& schedule : nlohmann::json::parse(result.out).at("schedules")) {
+  const auto comparison = nlohmann::json::parse(result.out);
+  for (const auto& schedule : comparison.at("schedules")) {
     EXPECT_EQ(schedule.at("synthesised"), false);
   }
 }
