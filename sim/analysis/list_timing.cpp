@@ -18,32 +18,6 @@ Duration at(const std::vector<Duration>& costs, StageId stage) {
   return costs[stage.index()];
 }
 
-Duration cost_of(const PipelineCosts& costs, const Action& action) {
-  switch (action.kind) {
-    case ActionKind::kForward:
-      return at(costs.forward, action.stage);
-    case ActionKind::kBackward:
-      return at(costs.backward, action.stage);
-    case ActionKind::kBackwardInput:
-      return at(costs.backward_input, action.stage);
-    case ActionKind::kBackwardWeight:
-      return at(costs.backward_weight, action.stage);
-    case ActionKind::kRecompute:
-      return at(costs.recompute, action.stage);
-    case ActionKind::kLoadMicroBatch:
-    case ActionKind::kSendActivation:
-    case ActionKind::kRecvActivation:
-    case ActionKind::kSendGradient:
-    case ActionKind::kRecvGradient:
-    case ActionKind::kReduceGradients:
-    case ActionKind::kGatherParameters:
-    case ActionKind::kOptimizerStep:
-    case ActionKind::kUpdateParameters:
-      break;
-  }
-  SW_CHECK(false, "an action that computes");
-}
-
 class ListRun {
  public:
   ListRun(const TokenList& list, const PipelineCosts& costs, std::optional<QueueModel> model)
@@ -168,7 +142,7 @@ class ListRun {
       }
       times.ready[i] = *ready;
       start = std::max(start, *ready);
-      length += cost_of(costs_, item.actions[i]);
+      length += cost_of(costs_, item.actions[i].kind, item.actions[i].stage);
     }
     if (item.actions.size() > 1) {
       length = Duration(std::llround(static_cast<double>(length.count()) * costs_.overlap));

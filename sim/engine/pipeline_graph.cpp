@@ -13,42 +13,15 @@ Duration at(const std::vector<Duration>& costs, StageId stage) {
   return costs[stage.index()];
 }
 
-Duration cost_of(const PipelineCosts& costs, const PipelineWork::Part& part) {
-  switch (part.kind) {
-    case ActionKind::kForward:
-      return at(costs.forward, part.stage);
-    case ActionKind::kBackward:
-      return at(costs.backward, part.stage);
-    case ActionKind::kBackwardInput:
-      return at(costs.backward_input, part.stage);
-    case ActionKind::kBackwardWeight:
-      return at(costs.backward_weight, part.stage);
-    case ActionKind::kRecompute:
-      return at(costs.recompute, part.stage);
-    case ActionKind::kLoadMicroBatch:
-    case ActionKind::kSendActivation:
-    case ActionKind::kRecvActivation:
-    case ActionKind::kSendGradient:
-    case ActionKind::kRecvGradient:
-    case ActionKind::kReduceGradients:
-    case ActionKind::kGatherParameters:
-    case ActionKind::kOptimizerStep:
-    case ActionKind::kUpdateParameters:
-      break;
-  }
-  SW_CHECK(false, "an action that compile() lets in");
-  return {};
-}
-
 Duration price_of(const PipelineCosts& costs, const PipelineWork& work) {
   if (!work.part) {
     return {};
   }
-  const Duration alone = cost_of(costs, *work.part);
+  const Duration alone = cost_of(costs, work.part->kind, work.part->stage);
   if (!work.beside) {
     return alone;
   }
-  const Duration sum = alone + cost_of(costs, *work.beside);
+  const Duration sum = alone + cost_of(costs, work.beside->kind, work.beside->stage);
   return Duration(std::llround(static_cast<double>(sum.count()) * costs.overlap));
 }
 
@@ -65,6 +38,32 @@ Duration lag_of(const PipelineCosts& costs, const PipelineWork& work) {
 }
 
 }  // namespace
+
+Duration cost_of(const PipelineCosts& costs, ActionKind kind, StageId stage) {
+  switch (kind) {
+    case ActionKind::kForward:
+      return at(costs.forward, stage);
+    case ActionKind::kBackward:
+      return at(costs.backward, stage);
+    case ActionKind::kBackwardInput:
+      return at(costs.backward_input, stage);
+    case ActionKind::kBackwardWeight:
+      return at(costs.backward_weight, stage);
+    case ActionKind::kRecompute:
+      return at(costs.recompute, stage);
+    case ActionKind::kLoadMicroBatch:
+    case ActionKind::kSendActivation:
+    case ActionKind::kRecvActivation:
+    case ActionKind::kSendGradient:
+    case ActionKind::kRecvGradient:
+    case ActionKind::kReduceGradients:
+    case ActionKind::kGatherParameters:
+    case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
+      break;
+  }
+  SW_CHECK(false, "an action that computes");
+}
 
 Duration PipelineGraph::makespan(std::span<const Duration> ends) const {
   Duration last{};

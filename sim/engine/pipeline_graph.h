@@ -29,6 +29,10 @@ struct PipelineCosts {
   friend bool operator==(const PipelineCosts&, const PipelineCosts&) = default;
 };
 
+/// What an action of that kind takes on a stage.  REQUIRES: a kind that computes, and a cost for
+/// it.
+[[nodiscard]] Duration cost_of(const PipelineCosts& costs, ActionKind kind, StageId stage);
+
 /// What the pieces of one class of a PipelineGraph do, and so what they cost.
 struct PipelineWork {
   struct Part {
