@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/inputs.h"
 #include "cli/number_check.h"
 #include "cli/path_check.h"
 #include "cli/table.h"
 #include "sim/analysis/compare.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/json_text.h"
 #include "cli/memory_report.h"
@@ -24,6 +23,7 @@
 #include "planner/search/search.h"
 #include "sim/memory/memory_constants.h"
 #include "sim/memory/step_memory.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

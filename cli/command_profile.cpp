@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/number_check.h"
 #include "cli/path_check.h"
@@ -17,6 +16,7 @@
 #include "formats/model_file.h"
 #include "planner/lower/lower.h"
 #include "runtime/profiler/profiler.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

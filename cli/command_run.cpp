@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/json_text.h"
 #include "cli/number_check.h"
@@ -21,6 +20,7 @@
 #include "planner/lower/lower.h"
 #include "runtime/trainer/trainer.h"
 #include "sim/analysis/order_statistics.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/event_options.h"
-#include "cli/inputs.h"
 #include "cli/path_check.h"
 #include "cli/simulate_report.h"
 #include "cli/table.h"
@@ -23,6 +22,7 @@
 #include "sim/engine/monte_carlo.h"
 #include "sim/engine/order_events.h"
 #include "sim/engine/schedule_events.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

@@ -11,8 +11,7 @@
 
 #include "core/base/file.h"
 #include "core/base/suggest.h"
-#include "formats/pytorch_csv.h"
-#include "formats/schedule_vector.h"
+#include "formats/token_list_file.h"
 #include "planner/schedules/registry.h"
 
 namespace stagewright {
@@ -151,17 +150,11 @@ Result<NamedList> generate_list(const std::string& schedule,
 }
 
 Result<NamedList> load_list(const std::string& path) {
-  Result<std::string> text = read_file(path);
+  const Result<std::string> text = read_file(path);
   if (!text) {
-    return pass_on(std::move(text));
+    return tl::unexpected<Error>(text.error());
   }
-  // Behind white space and a mark of UTF-8.  A group call of a CSV begins with a brace, too.
-  const std::size_t first = text->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  const bool json = first != std::string::npos &&
-                    ((*text)[first] == '[' ||
-                     ((*text)[first] == '{' && text->find('"', first) != std::string::npos));
-  Result<TokenList> list =
-      json ? parse_schedule_vector(*text, path) : parse_pytorch_csv(*text, path);
+  Result<TokenList> list = parse_token_list(*text, path);
   if (!list) {
     return pass_on(std::move(list));
   }

@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/inputs.h"
 #include "cli/json_text.h"
 #include "cli/path_check.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "planner/search/synthesise_plan.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bubble_report.h"
-#include "cli/inputs.h"
 #include "cli/simulate_command.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "planner/lower/lower.h"
 #include "sim/engine/static_pass.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

@@ -8,7 +8,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/context.h"
-#include "cli/inputs.h"
 #include "cli/schedule_costs.h"
 #include "core/base/result.h"
 #include "core/schedule/schedule.h"
@@ -17,6 +16,7 @@
 #include "core/trace/trace.h"
 #include "sim/analysis/list_timing.h"
 #include "sim/engine/static_pass.h"
+#include "study/plan_inputs.h"
 
 namespace CLI {
 class App;

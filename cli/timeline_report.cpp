@@ -5,12 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/inputs.h"
 #include "cli/path_check.h"
 #include "cli/simulate_report.h"
 #include "cli/text_timeline.h"
 #include "core/base/file.h"
 #include "formats/timeline_svg.h"
+#include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/inputs.h"
+#include "study/plan_inputs.h"
 
 #include <utility>
 
