@@ -8,7 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include "core/base/data_files.h"
-#include "core/cluster/cluster.h"
+#include "memory_setups.h"
 #include "planner/schedules/registry.h"
 #include "sim/engine/pipeline_timing.h"
 #include "sim/memory/step_memory.h"
@@ -17,22 +17,9 @@ namespace stagewright {
 namespace {
 
 TrainingSetup setup() {
-  const DataFiles files = DataFiles::embedded();
-  TrainingSetup result;
-  result.device = *find_device(files, "a100-80gb-sxm");
-  result.framework = *find_framework(files, "megatron");
-  result.intra_node = result.device.intra_node;
-  result.inter_node = result.device.inter_node;
+  TrainingSetup result = setup_with("megatron");
   TrainingRun& run = result.run;
-  run.shape = {.layers = 96,
-               .hidden = 12288,
-               .heads = 96,
-               .kv_heads = 96,
-               .head_dim = 128,
-               .feed_forward = 49152,
-               .vocabulary = 51200,
-               .max_sequence = 2048};
-  run.sequence = 2048;
+  run = gpt_run(96, 12288, 96);
   run.dp = 8;
   run.tp = 8;
   run.pp = 4;

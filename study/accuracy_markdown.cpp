@@ -181,9 +181,6 @@ std::string meaning_of(const std::string& name) {
       return std::string(info.meaning);
     }
   }
-  if (name.ends_with(".host_micros")) {
-    return "host time per kernel, us";
-  }
   if (name.ends_with(".matrix_factor")) {
     return "products in training over the architecture's share";
   }

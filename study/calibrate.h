@@ -17,7 +17,7 @@ struct CalibrateOptions {
 
 /// One fitted number.
 struct FittedConstant {
-  std::string name;  ///< "nic_share", "megatron.host_micros", "hopper.matrix"
+  std::string name;  ///< "nic_share", "megatron.matrix_factor", "hopper.matrix"
   double value = 0;
   double prior = 0;
   /// Interval in which the loss grows by less than 2 % with the others held.

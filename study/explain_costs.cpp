@@ -200,7 +200,7 @@ std::string_view name_of(CostSource source) {
 }
 
 CostExplanation explain_costs(const TrainingSetup& setup, const StepConstants& constants) {
-  const bool class_known = constants.classes.contains(setup.framework.timing_class);
+  const bool class_known = constants.matrix_factors.contains(setup.framework.timing_class);
   const bool rates_known = constants.architectures.contains(setup.device.architecture) &&
                            !setup.device.architecture.empty();
   Facts facts{.setup = &setup, .constants = &constants, .rates = {}, .timing = {}};

@@ -17,8 +17,8 @@ struct StepParameter {
   };
   Scope scope = Scope::kGlobal;
   std::string owner;      ///< class or architecture; empty for global ones
-  std::size_t index = 0;  ///< StepConstant, or the place in TimingClass or ArchitectureShares
-  std::string name;       ///< "nic_share", "megatron.host_micros"
+  std::size_t index = 0;  ///< StepConstant, or the place in ArchitectureShares
+  std::string name;       ///< "nic_share", "megatron.matrix_factor"
   double prior = 1;
   double spread = 0.3;  ///< of the logarithm
 };

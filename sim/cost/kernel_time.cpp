@@ -158,8 +158,10 @@ KernelRates kernel_rates(const KernelUse& use,
     rates.cast = use.fused_casts ? 2 * rates.narrow : 2 * rates.element + 2 * rates.narrow;
   }
   rates.batched = rates.wide * constants[StepConstant::kBatchedShare];
-  if (use.head_dim % 8 != 0) {
-    rates.batched /= constants[StepConstant::kMisalignedAttention];
+  const double vector = peak_of(device, {DType::kFloat32});
+  if (use.head_dim % 8 != 0 && vector > 0) {
+    // Operands off 16 bytes keep batched products from the matrix units.
+    rates.batched = std::min(rates.batched, vector * shares.matrix * timing.matrix_factor);
   }
   return rates;
 }

@@ -19,6 +19,7 @@ namespace stagewright {
 enum class StepConstant : std::uint8_t {
   kElementwiseShare,  ///< share of memory bandwidth that element-wise kernels reach
   kKernelMicros,      ///< device time added per kernel
+  kHostMicros,        ///< host time per kernel
   kSmallTileCost,     ///< a product's time with tiles of half the size, over that with whole ones
   kFloat8Share,       ///< of the bf16 share of peak, tensor-wise scaled fp8
   kBlockScaleShare,   ///< of that, block-scaled formats
@@ -27,30 +28,28 @@ enum class StepConstant : std::uint8_t {
   kFlash2Share,       ///< FlashAttention-2 in training over itself alone
   kVendorShare,       ///< cuDNN's attention over it
   kBatchedShare,      ///< rate of attention's batched products over that of single ones
-  kMisalignedAttention,  ///< slow-down of batched products with a head size off 8 elements
-  kCollectiveMicros,     ///< added to each collective between kernels: skew and launch
-  kNicShare,             ///< share of line rate that collectives reach between nodes
-  kNodeMicros,           ///< per node in a ring between nodes: latency and congestion
-  kShardedOverlap,       ///< hidden share of the smaller of computation and ZeRO-3 traffic
-  kReplicaOverlap,       ///< hidden share of gradient traffic under the last backward
-  kOverlapSlowdown,      ///< of computation while communication runs
-  kTensorOverlap,        ///< hidden share of tensor-parallel traffic where it is decomposed
-  kTransferExposed,      ///< share of stage transfers that tuned pipelines do not hide
-  kStraggle,             ///< slower per doubling of the nodes
-  kOptimizerBytes,       ///< memory traffic per parameter and step
-  kStepMillis,           ///< once per step: data, logging, clipping's synchronisation
-  kOwnerMillis,          ///< per owner that sends its parameters out
-  kExpertTraffic,        ///< of the routing's memory traffic over a single copy each way
-  kExpertExposed,        ///< share of the dispatch's traffic that is not hidden
+  kCollectiveMicros,  ///< added to each collective between kernels: skew and launch
+  kNicShare,          ///< share of line rate that collectives reach between nodes
+  kNodeMicros,        ///< per node in a ring between nodes: latency and congestion
+  kShardedOverlap,    ///< hidden share of the smaller of computation and ZeRO-3 traffic
+  kReplicaOverlap,    ///< hidden share of gradient traffic under the last backward
+  kOverlapSlowdown,   ///< of computation while communication runs
+  kTensorOverlap,     ///< hidden share of tensor-parallel traffic where it is decomposed
+  kTransferExposed,   ///< share of stage transfers that tuned pipelines do not hide
+  kStraggle,          ///< slower per doubling of the nodes
+  kOptimizerBytes,    ///< memory traffic per parameter and step
+  kStepMillis,        ///< once per step: data, logging, clipping's synchronisation
+  kOwnerMillis,       ///< per owner that sends its parameters out
+  kExpertTraffic,     ///< of the routing's memory traffic over a single copy each way
+  kExpertExposed,     ///< share of the dispatch's traffic that is not hidden
 };
 inline constexpr std::size_t kStepConstantCount =
     static_cast<std::size_t>(StepConstant::kExpertExposed) + 1;
 
 /// How a family of programs issues kernels.
 struct TimingClass {
-  double host_micros = 22;     ///< host time per kernel
+  double host_micros = 30;     ///< host time per kernel
   double matrix_factor = 0.9;  ///< rate of products in training over the device's share
-  friend bool operator==(const TimingClass&, const TimingClass&) = default;
 };
 
 /// How an architecture's matrix units and attention kernels fare.
@@ -74,14 +73,14 @@ struct StepBand {
 struct StepConstants {
   std::array<double, kStepConstantCount> values{};
   StepBand band;
-  std::map<std::string, TimingClass> classes;
+  std::map<std::string, double> matrix_factors;  ///< by class of programs, see TimingClass
   std::map<std::string, ArchitectureShares> architectures;
   friend bool operator==(const StepConstants&, const StepConstants&) = default;
 
   [[nodiscard]] double operator[](StepConstant constant) const {
     return values[static_cast<std::size_t>(constant)];
   }
-  /// The class of that name, else "", the middle of the known ones.
+  /// The class of that name, else with the factor of "", the middle of the known ones.
   [[nodiscard]] TimingClass timing(const std::string& name) const;
 };
 

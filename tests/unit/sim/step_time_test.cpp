@@ -4,6 +4,7 @@
 
 #include "core/base/data_files.h"
 #include "core/cluster/cluster.h"
+#include "memory_setups.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/step/stage_layers.h"
 
@@ -16,26 +17,12 @@ StepConstants constants() {
 
 /// GPT-3 of 175 billion parameters (Brown et al. 2020, table 2.1) on 256 A100, dp 8 x tp 8 x pp 4.
 TrainingSetup gpt3() {
-  const DataFiles files = DataFiles::embedded();
-  TrainingSetup setup;
-  setup.device = *find_device(files, "a100-80gb-sxm");
-  setup.framework = *find_framework(files, "megatron-lm");
-  setup.intra_node = setup.device.intra_node;
-  setup.inter_node = setup.device.inter_node;
+  TrainingSetup setup = setup_with("megatron-lm");
   TrainingRun& run = setup.run;
-  run.shape = {.layers = 96,
-               .hidden = 12288,
-               .heads = 96,
-               .kv_heads = 96,
-               .head_dim = 128,
-               .feed_forward = 49152,
-               .vocabulary = 51200,
-               .max_sequence = 2048};
-  run.sequence = 2048;
+  run = gpt_run(96, 12288, 96);
   run.dp = 8;
   run.tp = 8;
   run.pp = 4;
-  run.micro_batch = 1;
   run.micro_batches = 192;
   run.format = MatrixFormat::kFloat16;
   run.half_precision = true;

@@ -88,7 +88,7 @@ TEST(Calibrate, FindsTheConstantsThatMadeTheTimes) {
   });
   StepConstants truth = *load_step_constants(files);
   truth.architectures["ampere"].matrix = 0.7;
-  truth.classes["fsdp"].matrix_factor = 0.9;
+  truth.matrix_factors["fsdp"] = 0.9;
   RecordSetups setups(files);
   for (RecordLine& line : lines) {
     if (line.record) {
