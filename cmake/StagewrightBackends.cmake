@@ -5,7 +5,7 @@
 #   stagewright_find_backends()      sets STAGEWRIGHT_HAVE_CUDA, _NCCL, _MPI, _GUI
 #   stagewright_report_backends()    prints the summary
 #
-# Targets: CUDA::cudart, CUDA::cublasLt, NCCL::nccl, MPI::MPI_CXX, Qt6::Widgets.
+# Targets: CUDA::cudart, CUDA::cublasLt, NCCL::nccl, MPI::MPI_CXX, Qt6::Widgets, Qt6::Svg.
 macro(stagewright_find_backends)
   foreach(backend CUDA NCCL MPI GUI)
     set(STAGEWRIGHT_HAVE_${backend} OFF)
@@ -20,8 +20,8 @@ macro(stagewright_find_backends)
     set(STAGEWRIGHT_HAVE_MPI ${MPI_CXX_FOUND})
   endif()
   if(STAGEWRIGHT_WITH_GUI)
-    find_package(Qt6 QUIET COMPONENTS Widgets)
-    set(STAGEWRIGHT_HAVE_GUI ${Qt6Widgets_FOUND})
+    find_package(Qt6 6.4 QUIET COMPONENTS Widgets Svg LinguistTools Test)
+    set(STAGEWRIGHT_HAVE_GUI ${Qt6_FOUND})
   endif()
 endmacro()
 
@@ -76,7 +76,7 @@ function(stagewright_report_backends)
   stagewright_report("MPI" MPI "MPI" "MPI ${MPI_CXX_VERSION} by ${MPI_CXX_COMPILER}"
     "not found; install libopenmpi-dev")
   stagewright_report("desktop app" GUI "GUI" "Qt ${Qt6_VERSION}"
-    "Qt 6 Widgets not found; install qt6-base-dev")
+    "Qt 6.4 with Widgets, Svg, Test and Linguist not found; run scripts/install_deps.sh gui")
   message(STATUS "")
 endfunction()
 

@@ -6,14 +6,24 @@
 # one link named after the layer. A file of `sim` can therefore write
 # #include "core/..." only if `core` is among sim's DEPS; anything else is
 # "file not found" at compile time.
+#
+# A part of a room that is a layer of its own says with FOLDER where it lies:
+#
+#   stagewright_add_layer(gui_models FOLDER gui/models DEPS core ...)
+#
+# is included as "gui/models/...".
 function(stagewright_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;SOURCES;HEADERS;PRIVATE_LIBS;PUBLIC_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "DEPS;SOURCES;HEADERS;PRIVATE_LIBS;PUBLIC_LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "stagewright_add_layer(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER "${name}")
+  endif()
   set(root "${PROJECT_BINARY_DIR}/include/${name}")
-  file(MAKE_DIRECTORY "${root}")
-  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/${name}" SYMBOLIC)
+  cmake_path(GET arg_FOLDER PARENT_PATH parent)
+  file(MAKE_DIRECTORY "${root}/${parent}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/${arg_FOLDER}" SYMBOLIC)
 
   add_library(stagewright_${name} STATIC)
   add_library(stagewright::${name} ALIAS stagewright_${name})
@@ -31,13 +41,14 @@ function(stagewright_add_layer name)
   set_property(GLOBAL APPEND PROPERTY STAGEWRIGHT_LAYERS "${name}")
   set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_DEPS_${name} "${arg_DEPS}")
   set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_HEADERS_${name} "${arg_HEADERS}")
+  set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_FOLDER_${name} "${arg_FOLDER}")
 
   # Every header must compile alone: built by the target header_probes.
   set(probes)
   foreach(header IN LISTS arg_HEADERS)
     string(MAKE_C_IDENTIFIER "${header}" id)
     set(probe "${PROJECT_BINARY_DIR}/header_probes/${name}/${id}.cpp")
-    file(CONFIGURE OUTPUT "${probe}" CONTENT "#include \"${name}/${header}\"\n")
+    file(CONFIGURE OUTPUT "${probe}" CONTENT "#include \"${arg_FOLDER}/${header}\"\n")
     list(APPEND probes "${probe}")
   endforeach()
   if(probes)

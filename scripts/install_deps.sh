@@ -8,6 +8,7 @@
 #   test      GoogleTest
 #   mpi       Open MPI, for the MPI communicator
 #   gui       Qt 6, for the desktop application
+#   display   a virtual screen with a window manager and accessibility, for tests of the desktop application
 #   cluster   Slurm and network namespaces, for the tests of real clusters (systemd may start munge)
 #   bench     Google Benchmark
 #   peers     other simulators that benchmarks compare with
@@ -22,14 +23,15 @@ packages_of() {
       "nlohmann-json3-dev" ;;
     test) echo "libgtest-dev libgmock-dev" ;;
     mpi) echo "libopenmpi-dev openmpi-bin" ;;
-    gui) echo "qt6-base-dev" ;;
+    gui) echo "qt6-base-dev qt6-svg-dev qt6-l10n-tools qt6-tools-dev qt6-tools-dev-tools fonts-dejavu-core" ;;
+    display) echo "xvfb xauth openbox xdotool at-spi2-core dbus-x11 python3-pyatspi gir1.2-atspi-2.0" ;;
     cluster) echo "slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge iproute2 util-linux" ;;
     bench) echo "libbenchmark-dev" ;;
     peers) echo "libsimgrid-dev" ;;
     lint) echo "clang-format-14 clang-tidy-14" ;;
     fuzz) echo "clang-14" ;;
     -h | --help) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0" >&2; return 2 ;;
-    *) echo "install_deps.sh: no group '$1'; known: build test mpi gui cluster bench peers lint fuzz" >&2; return 2 ;;
+    *) echo "install_deps.sh: no group '$1'; known: build test mpi gui display cluster bench peers lint fuzz" >&2; return 2 ;;
   esac
 }
 

@@ -63,7 +63,7 @@ build_and_test() {
 
 mkdir -p build
 step "packages"
-groups=(build test)
+groups=(build test gui)
 if ((cluster)); then groups+=(mpi cluster); fi
 scripts/install_deps.sh "${groups[@]}"
 

@@ -40,14 +40,22 @@ Result<PlanInputs> load_plan(const DataFiles& files,
                              const std::string& path,
                              const std::string& model,
                              const std::string& cluster) {
-  auto text = read_file(path);
+  const auto text = read_file(path);
   if (!text) {
-    return pass_on(std::move(text));
+    return tl::unexpected<Error>(text.error());
   }
+  return parse_plan_inputs(files, *text, path, model, cluster);
+}
+
+Result<PlanInputs> parse_plan_inputs(const DataFiles& files,
+                                     std::string_view text,
+                                     const std::string& where,
+                                     const std::string& model,
+                                     const std::string& cluster) {
   // The model comes first: a plan in shorthand is spread over the model's layers.
   std::string model_name = model;
   if (model_name.empty()) {
-    auto names = parse_plan_names(*text, path);
+    auto names = parse_plan_names(text, where);
     if (!names) {
       return pass_on(std::move(names));
     }
@@ -57,7 +65,7 @@ Result<PlanInputs> load_plan(const DataFiles& files,
   if (!graph) {
     return pass_on(std::move(graph));
   }
-  auto plan = parse_plan(*text, path, static_cast<std::int32_t>(graph->layers.size()));
+  auto plan = parse_plan(text, where, static_cast<std::int32_t>(graph->layers.size()));
   if (!plan) {
     return pass_on(std::move(plan));
   }

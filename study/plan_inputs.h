@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/data_files.h"
 #include "core/base/result.h"
@@ -32,6 +33,13 @@ struct PlanInputs {
                                            const std::string& path,
                                            const std::string& model,
                                            const std::string& cluster);
+
+/// The same from the text of a plan file; `where` names it in errors.
+[[nodiscard]] Result<PlanInputs> parse_plan_inputs(const DataFiles& files,
+                                                   std::string_view text,
+                                                   const std::string& where,
+                                                   const std::string& model = {},
+                                                   const std::string& cluster = {});
 
 /// An error of lowering, which knows plans but not their files, with the file in its place.
 [[nodiscard]] Error in_plan_file(Error error, const std::string& path);

@@ -1,0 +1,34 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en_US">
+<context>
+    <name>stagewright::gui::SearchBar</name>
+    <message numerus="yes">
+        <source>%n found</source>
+        <translation>
+            <numerusform>%n found</numerusform>
+            <numerusform>%n found</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::StatisticsPanel</name>
+    <message numerus="yes">
+        <source>&lt;b&gt;%1&lt;/b&gt;: %2 on %n rank(s), %3 % idle</source>
+        <translation>
+            <numerusform>&lt;b&gt;%1&lt;/b&gt;: %2 on %n rank, %3 % idle</numerusform>
+            <numerusform>&lt;b&gt;%1&lt;/b&gt;: %2 on %n ranks, %3 % idle</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::TimelineView</name>
+    <message numerus="yes">
+        <source>%n action(s)</source>
+        <translation>
+            <numerusform>%n action</numerusform>
+            <numerusform>%n actions</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

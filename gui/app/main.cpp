@@ -1,0 +1,113 @@
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include <QtCore/QFile>
+#include <QtCore/QLibraryInfo>
+#include <QtCore/QLocale>
+#include <QtCore/QSettings>
+#include <QtCore/QTranslator>
+#include <QtGui/QIcon>
+#include <QtWidgets/QApplication>
+
+#include "core/base/version.h"
+#include "gui/app/main_window.h"
+#include "gui/app/screenshot.h"
+#include "gui/widgets/timeline/timeline_accessible.h"
+
+namespace {
+
+using namespace stagewright;
+using namespace stagewright::gui;
+
+/// Has to be known before Qt looks for a display.
+bool wants_screenshot(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--screenshot", std::strlen("--screenshot")) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// English comes first, for its plurals; the language of the user goes over it.
+void load_translations(std::array<QTranslator, 3>& translators) {
+  const QLocale locale;
+  const QString separator = QStringLiteral("_");
+  const QString name = QStringLiteral("stagewright");
+  const QString folder = QStringLiteral(":/i18n");
+  const std::array<bool, 3> loaded{
+      translators[0].load(name + QStringLiteral("_en"), folder),
+      translators[1].load(locale, name, separator, folder),
+      translators[2].load(locale,
+                          QStringLiteral("qtbase"),
+                          separator,
+                          QLibraryInfo::path(QLibraryInfo::TranslationsPath))};
+  for (std::size_t i = 0; i < translators.size(); ++i) {
+    if (loaded[i]) {
+      QCoreApplication::installTranslator(&translators[i]);
+    }
+  }
+}
+
+Theme stored_theme() {
+  const QString name = QSettings().value(QStringLiteral("theme")).toString();
+  return theme_named(name).value_or(Theme::kSystem);
+}
+
+/// The files of the command line, else what was open when the program was last closed.
+void open_first_file(const ProgramOptions& options, MainWindow& window) {
+  if (!options.files.empty()) {
+    window.open(QString::fromStdString(options.files.front()));
+    return;
+  }
+  const QString last = QSettings().value(QStringLiteral("session/file")).toString();
+  if (!last.isEmpty() && QFile::exists(last)) {
+    window.open(last);
+  }
+}
+
+int run_screenshot(const ProgramOptions& options, MainWindow& window) {
+  const auto taken = take_screenshot(options, window);
+  if (!taken) {
+    std::fprintf(stderr, "error: %s\n", taken.error().to_string().c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool screenshot = wants_screenshot(argc, argv);
+  if (screenshot && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  }
+  QApplication application(argc, argv);
+  QCoreApplication::setOrganizationName(QStringLiteral("stagewright"));
+  QCoreApplication::setApplicationName(QStringLiteral("stagewright-gui"));
+  QCoreApplication::setApplicationVersion(QString::fromStdString(std::string(version())));
+  QGuiApplication::setDesktopFileName(QStringLiteral("stagewright-gui"));
+  QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/stagewright.svg")));
+  std::optional<int> exit_code;
+  const ProgramOptions options = read_options(argc, argv, exit_code);
+  if (exit_code) {
+    return *exit_code;
+  }
+  std::array<QTranslator, 3> translators;
+  load_translations(translators);
+  install_timeline_accessibility();
+  // A picture is the same wherever it is drawn.
+  const Theme usual = options.screenshot ? Theme::kLight : stored_theme();
+  apply_theme(application, options.theme.value_or(usual));
+  MainWindow window;
+  window.document()->set_profiles(options.profiles);
+  if (options.screenshot) {
+    return run_screenshot(options, window);
+  }
+  window.restore_session();
+  window.show();
+  open_first_file(options, window);
+  return QApplication::exec();
+}

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <optional>
+
+#include <QtWidgets/QMainWindow>
+
+#include "gui/app/command_set.h"
+#include "gui/models/document.h"
+#include "gui/models/selection.h"
+#include "gui/widgets/theme.h"
+
+class QActionGroup;
+class QLabel;
+class QStackedWidget;
+
+namespace stagewright::gui {
+
+class CauseBars;
+class CommandPalette;
+class MemoryView;
+class MessageBar;
+class OverviewStrip;
+class RowsPanel;
+class SearchBar;
+class StartPage;
+class StatisticsPanel;
+class TimelineView;
+
+/// The window: the timeline in the middle, the other views in docks around it, and every command.
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(QWidget* parent = nullptr);
+
+  [[nodiscard]] Document* document() { return &document_; }
+  [[nodiscard]] Selection* selection() { return &selection_; }
+  [[nodiscard]] TimelineView* timeline() { return timeline_; }
+  [[nodiscard]] MemoryView* memory() { return memory_; }
+  [[nodiscard]] StatisticsPanel* statistics() { return statistics_; }
+  [[nodiscard]] MessageBar* message() { return message_; }
+  [[nodiscard]] SearchBar* search() { return search_; }
+  [[nodiscard]] CommandPalette* palette_of_commands() { return palette_; }
+  [[nodiscard]] CommandSet& commands() { return commands_; }
+
+  void open(const QString& path);
+  void set_theme(Theme theme);
+  /// Puts a view into a dock of the window, with a command to show and hide it.  `name` is stored
+  /// in saved layouts.
+  QDockWidget* add_dock(const QString& name,
+                        const QString& title,
+                        QWidget* view,
+                        Qt::DockWidgetArea area);
+  /// Draws what workers would draw, for pictures without an event loop.
+  void draw_now();
+  /// Window, docks and file as they were when the program was last closed.
+  void restore_session();
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  void build_centre();
+  void build_docks();
+  void build_commands();
+  void add_file_commands();
+  void add_view_commands();
+  void add_theme_commands();
+  void add_colour_commands();
+  void add_moving_commands();
+  void add_selecting_commands();
+  void add_row_commands();
+  void add_step_commands();
+  /// A command of the timeline, whose keys work while that has the focus.
+  void add_here(const char* id,
+                const QString& text,
+                std::initializer_list<const char*> keys,
+                std::function<void()> run);
+  void build_menus();
+  void take_document();
+  void show_docks(bool show);
+  void update_status();
+  void remember(const QString& path);
+  [[nodiscard]] QStringList recent() const;
+  void fill_recent_menu();
+  void choose_file();
+  void open_example();
+  void show_keys();
+  void save_picture();
+  void show_step(int by);
+  void reset_layout();
+  QMenu* menu_of(const QString& title, const QStringList& commands);
+
+  Document document_;
+  Selection selection_;
+  CommandSet commands_;
+  TimelineView* timeline_ = nullptr;
+  OverviewStrip* overview_ = nullptr;
+  SearchBar* search_ = nullptr;
+  MessageBar* message_ = nullptr;
+  StartPage* start_ = nullptr;
+  MemoryView* memory_ = nullptr;
+  StatisticsPanel* statistics_ = nullptr;
+  CauseBars* causes_ = nullptr;
+  RowsPanel* rows_ = nullptr;
+  CommandPalette* palette_ = nullptr;
+  QStackedWidget* pages_ = nullptr;
+  QMenu* recent_menu_ = nullptr;
+  QActionGroup* themes_ = nullptr;
+  QLabel* status_file_ = nullptr;
+  QLabel* status_view_ = nullptr;
+  QLabel* status_pointer_ = nullptr;
+  QByteArray first_state_;
+  std::optional<QByteArray> state_with_file_;  ///< while none is open: how docks come back
+};
+
+}  // namespace stagewright::gui

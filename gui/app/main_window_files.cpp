@@ -1,0 +1,79 @@
+// Opening, remembering and saving files.
+
+#include <QtCore/QFileInfo>
+#include <QtCore/QSettings>
+#include <QtWidgets/QFileDialog>
+#include <QtWidgets/QMenu>
+
+#include "gui/app/keys_dialog.h"
+#include "gui/app/main_window.h"
+#include "gui/widgets/message_bar.h"
+#include "gui/widgets/timeline/timeline_view.h"
+
+namespace stagewright::gui {
+namespace {
+
+constexpr qsizetype kMostRecent = 8;
+const char* const kExample = ":/examples/llama3-70b-128xh100.plan.json";
+
+}  // namespace
+
+void MainWindow::open(const QString& path) {
+  document_.open(path);
+}
+
+void MainWindow::choose_file() {
+  const QString path = QFileDialog::getOpenFileName(
+      this,
+      tr("Open"),
+      QSettings().value(QStringLiteral("folder")).toString(),
+      tr("Plans, schedules and traces (*.json *.swtrace *.csv);;All files (*)"));
+  if (!path.isEmpty()) {
+    QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
+    open(path);
+  }
+}
+
+void MainWindow::open_example() {
+  open(QString::fromLatin1(kExample));
+}
+
+QStringList MainWindow::recent() const {
+  return QSettings().value(QStringLiteral("recent")).toStringList();
+}
+
+void MainWindow::remember(const QString& path) {
+  if (path.startsWith(QLatin1Char(':')) || !QFileInfo::exists(path)) {
+    return;
+  }
+  const QString absolute = QFileInfo(path).absoluteFilePath();
+  QStringList paths = recent();
+  paths.removeAll(absolute);
+  paths.prepend(absolute);
+  QSettings().setValue(QStringLiteral("recent"), paths.mid(0, kMostRecent));
+}
+
+void MainWindow::fill_recent_menu() {
+  recent_menu_->clear();
+  for (const QString& path : recent()) {
+    recent_menu_->addAction(QFileInfo(path).fileName(), this, [this, path] { open(path); })
+        ->setToolTip(path);
+  }
+  if (recent_menu_->isEmpty()) {
+    recent_menu_->addAction(tr("Nothing yet"))->setEnabled(false);
+  }
+}
+
+void MainWindow::save_picture() {
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Save the timeline as a picture"), {}, tr("Pictures (*.png)"));
+  if (!path.isEmpty() && !timeline_->grab().save(path)) {
+    message_->show_error(tr("%1 could not be written; choose another folder.").arg(path));
+  }
+}
+
+void MainWindow::show_keys() {
+  KeysDialog(&commands_, this).exec();
+}
+
+}  // namespace stagewright::gui

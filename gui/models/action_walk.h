@@ -1,0 +1,37 @@
+#pragma once
+
+/// From one action to others, as arrow keys go.
+
+#include <optional>
+
+#include "gui/models/action_store.h"
+#include "gui/models/row_layout.h"
+
+namespace stagewright::gui {
+
+enum class Direction : std::uint8_t {
+  kBack,
+  kForth
+};
+
+/// The neighbour in the action's lane.
+[[nodiscard]] std::optional<ActionIndex> neighbour_in_lane(const ActionStore& store,
+                                                           ActionIndex action,
+                                                           Direction direction);
+/// What goes on at the action's start in the next row below (kForth) or above, else the nearest
+/// there.  Rows of groups are passed over.
+[[nodiscard]] std::optional<ActionIndex> neighbour_in_rows(const ActionStore& store,
+                                                           const RowLayout& rows,
+                                                           ActionIndex action,
+                                                           Direction direction);
+/// The next computing action of the same micro-batch by start, over all ranks.  Looks at all
+/// actions.
+[[nodiscard]] std::optional<ActionIndex> neighbour_in_micro_batch(const ActionStore& store,
+                                                                  ActionIndex action,
+                                                                  Direction direction);
+/// The action of a lane that is at a time, or the nearest to it; nothing for an empty lane.
+[[nodiscard]] std::optional<ActionIndex> nearest_in_lane(const ActionStore& store,
+                                                         LaneIndex lane,
+                                                         double time);
+
+}  // namespace stagewright::gui

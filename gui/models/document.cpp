@@ -1,0 +1,166 @@
+#include "gui/models/document.h"
+
+#include <new>
+#include <utility>
+
+#include <QtCore/QFile>
+
+namespace stagewright::gui {
+namespace {
+
+/// What the file said, or that it was too much for this machine.
+Result<OpenedFile> open_guarded(const std::string& path, const OpenOptions& options) {
+  try {
+    // What is part of the program, such as examples.
+    if (path.starts_with(':')) {
+      QFile file(QString::fromStdString(path));
+      if (!file.open(QIODevice::ReadOnly)) {
+        return fail(ErrorCode::kNotFound, "is not part of this program", path);
+      }
+      return open_content(file.readAll().toStdString(), path.substr(path.rfind('/') + 1), options);
+    }
+    return open_file(path, options);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kUnsupported,
+                "does not fit in this machine's memory; record fewer steps or ranks",
+                path);
+  }
+}
+
+}  // namespace
+
+Document::Document(QObject* parent) : QObject(parent) {
+  threads_.setMaxThreadCount(2);
+}
+
+Document::~Document() {
+  cancel();
+  threads_.waitForDone();
+}
+
+OpenOptions Document::options_for(const std::shared_ptr<Job>& job) {
+  return {.profiles = profiles_, .step = {}, .progress = [this, job](std::string_view what) {
+            const QString text =
+                QString::fromUtf8(what.data(), static_cast<qsizetype>(what.size()));
+            QMetaObject::invokeMethod(this, [this, job, text] {
+              if (!job->given_up) {
+                emit working(text);
+              }
+            });
+            return !job->given_up;
+          }};
+}
+
+void Document::open(const QString& path) {
+  cancel();
+  auto job = std::make_shared<Job>();
+  reading_ = job;
+  busy_ = true;
+  emit working(tr("Reading %1").arg(path));
+  threads_.start([this, job, path = path.toStdString(), options = options_for(job)] {
+    auto result = std::make_shared<Result<OpenedFile>>(open_guarded(path, options));
+    QMetaObject::invokeMethod(this, [this, job, result] {
+      if (job->given_up) {
+        return;
+      }
+      busy_ = false;
+      reading_.reset();
+      if (*result) {
+        take(std::make_shared<const OpenedFile>(*std::move(*result)));
+      } else {
+        emit failed(QString::fromStdString(result->error().to_string()));
+      }
+      emit idle();
+    });
+  });
+}
+
+Result<void> Document::open_now(const std::string& path) {
+  Result<OpenedFile> file = open_guarded(path, {.profiles = profiles_, .step = {}, .progress = {}});
+  if (!file) {
+    return pass_on(std::move(file));
+  }
+  take(std::make_shared<const OpenedFile>(*std::move(file)));
+  return {};
+}
+
+void Document::show(OpenedFile file) {
+  cancel();
+  take(std::make_shared<const OpenedFile>(std::move(file)));
+}
+
+void Document::cancel() {
+  if (analysing_) {
+    analysing_->given_up = true;
+    analysing_.reset();
+  }
+  if (reading_) {
+    reading_->given_up = true;
+    reading_.reset();
+    busy_ = false;
+    emit idle();
+  }
+}
+
+void Document::close() {
+  cancel();
+  file_.reset();
+  step_.reset();
+  analysis_.reset();
+  emit changed();
+}
+
+std::shared_ptr<const ActionStore> Document::actions() const {
+  return step_ ? std::shared_ptr<const ActionStore>(step_, &step_->actions) : nullptr;
+}
+
+void Document::take(std::shared_ptr<const OpenedFile> file) {
+  file_ = std::move(file);
+  step_ = std::shared_ptr<const ShownStep>(file_, &file_->shown);
+  analysis_.reset();
+  emit changed();
+  analyse();
+}
+
+void Document::show_step(std::int32_t step) {
+  if (step_ && step_->step == step) {
+    return;
+  }
+  step_ = std::make_shared<const ShownStep>(stagewright::gui::show_step(*file_, step));
+  analysis_.reset();
+  emit changed();
+  analyse();
+}
+
+void Document::analyse() {
+  if (analysing_) {
+    analysing_->given_up = true;
+  }
+  auto job = std::make_shared<Job>();
+  analysing_ = job;
+  threads_.start([this, job, file = file_, step = step_] {
+    auto analysis =
+        std::make_shared<const StepAnalysis>(analyse_step(file->trace, step->step, step->actions));
+    QMetaObject::invokeMethod(this, [this, job, analysis] {
+      if (!job->given_up) {
+        analysing_.reset();
+        analysis_ = analysis;
+        emit analysed();
+      }
+    });
+  });
+}
+
+void Document::analyse_now() {
+  if (file_ && !analysis_) {
+    if (analysing_) {
+      analysing_->given_up = true;
+      analysing_.reset();
+    }
+    analysis_ = std::make_shared<const StepAnalysis>(
+        analyse_step(file_->trace, step_->step, step_->actions));
+    emit analysed();
+  }
+}
+
+}  // namespace stagewright::gui

@@ -1,0 +1,79 @@
+#include "gui/models/memory_lanes.h"
+
+#include <algorithm>
+#include <map>
+
+namespace stagewright::gui {
+namespace {
+
+void add_sample(const MemorySample& sample, MemoryLane& lane) {
+  const std::int64_t at = sample.at.time_since_epoch().count();
+  // Samples at one time: the last of them is what goes on, the largest what has to fit.
+  if (!lane.at.empty() && lane.at.back() == at &&
+      total_of(lane.live.back()) <= total_of(sample.live)) {
+    lane.live.back() = sample.live;
+    return;
+  }
+  lane.at.push_back(at);
+  lane.live.push_back(sample.live);
+}
+
+void sort_by_time(MemoryLane& lane) {
+  if (std::ranges::is_sorted(lane.at)) {
+    return;
+  }
+  std::vector<std::size_t> order(lane.at.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return lane.at[i]; });
+  MemoryLane sorted{.rank = lane.rank};
+  for (const std::size_t i : order) {
+    sorted.at.push_back(lane.at[i]);
+    sorted.live.push_back(lane.live[i]);
+  }
+  lane = std::move(sorted);
+}
+
+}  // namespace
+
+LiveBytes MemoryLane::most_in(std::int64_t from, std::int64_t to) const {
+  LiveBytes most{};
+  auto i = static_cast<std::size_t>(std::ranges::upper_bound(at, from) - at.begin());
+  i = i == 0 ? 0 : i - 1;  // what was alive when the stretch began
+  for (; i < at.size() && (at[i] < to || at[i] <= from); ++i) {
+    if (total_of(live[i]) > total_of(most)) {
+      most = live[i];
+    }
+  }
+  return most;
+}
+
+std::vector<MemoryLane> memory_lanes(const Trace& trace,
+                                     std::int32_t step,
+                                     const std::vector<Bytes>& limits) {
+  std::map<RankId, MemoryLane> by_rank;
+  for (const MemorySample& sample : trace.memory) {
+    if (sample.step == step) {
+      add_sample(sample, by_rank[sample.rank]);
+    }
+  }
+  std::vector<MemoryLane> lanes;
+  for (auto& [rank, lane] : by_rank) {
+    lane.rank = rank;
+    sort_by_time(lane);
+    if (rank.index() < limits.size()) {
+      lane.limit = limits[rank.index()];
+    }
+    for (std::size_t i = 0; i < lane.live.size(); ++i) {
+      if (total_of(lane.live[i]) > lane.peak) {
+        lane.peak = total_of(lane.live[i]);
+        lane.peak_at = i;
+      }
+    }
+    lanes.push_back(std::move(lane));
+  }
+  return lanes;
+}
+
+}  // namespace stagewright::gui

@@ -1,0 +1,241 @@
+#include "gui/app/main_window.h"
+
+#include <fstream>
+
+#include <QtCore/QMimeData>
+#include <QtCore/QSettings>
+#include <QtCore/QUrl>
+#include <QtGui/QAccessible>
+#include <QtGui/QAction>
+#include <QtGui/QDragEnterEvent>
+#include <QtGui/QDropEvent>
+#include <QtTest/QTest>
+#include <QtWidgets/QApplication>
+#include <QtWidgets/QLineEdit>
+#include <QtWidgets/QListView>
+#include <gtest/gtest.h>
+
+#include "core/base/file.h"
+#include "gui/app/keys_dialog.h"
+#include "gui/app/screenshot.h"
+#include "gui/widgets/command_palette.h"
+#include "gui/widgets/memory_view.h"
+#include "gui/widgets/message_bar.h"
+#include "gui/widgets/search_bar.h"
+#include "gui/widgets/statistics_panel.h"
+#include "gui/widgets/timeline/timeline_layout.h"
+#include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/gui/widgets/shown_trace.h"
+
+namespace stagewright::gui {
+namespace {
+
+class MainWindowTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    window_.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&window_));
+  }
+  void open(const std::string& path) {
+    window_.open(QString::fromStdString(path));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  }
+  void open_trace() {
+    ASSERT_TRUE(write_file(trace_path(), to_binary(test::pipeline_trace("1f1b", 4, 8))));
+    open(trace_path());
+    ASSERT_NE(window_.document()->file(), nullptr) << window_.message()->text().toStdString();
+    window_.document()->analyse_now();
+    QApplication::setActiveWindow(&window_);
+    window_.timeline()->setFocus();
+  }
+  [[nodiscard]] std::string trace_path() const { return (folder_.path() / "t.swtrace").string(); }
+  void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::keyClick(window_.timeline(), key, modifiers);
+  }
+  void drop(const QList<QUrl>& urls) {
+    QMimeData data;
+    data.setUrls(urls);
+    QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window_, &enter);
+    QDropEvent event(
+        QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier, QEvent::Drop);
+    QApplication::sendEvent(&window_, &event);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  }
+
+  TemporaryFolder folder_;
+  MainWindow window_;
+};
+
+TEST_F(MainWindowTest, KeysMoveThroughTheTimelineAndTheTextSaysWhatIsSelected) {
+  open_trace();
+  press(Qt::Key_Right);
+  press(Qt::Key_Right);
+  EXPECT_TRUE(window_.statistics()->action_text().contains("forward of micro-batch 1"))
+      << window_.statistics()->action_text().toStdString();
+  const double length = window_.timeline()->window_shown().length;
+  press(Qt::Key_W);
+  EXPECT_LT(window_.timeline()->window_shown().length, length);
+  press(Qt::Key_F);
+  EXPECT_EQ(window_.timeline()->window_shown().length, length);
+  press(Qt::Key_X);
+  EXPECT_TRUE(window_.timeline()->shows_path());
+  EXPECT_TRUE(window_.commands().find("path")->isChecked());
+  press(Qt::Key_G);
+  EXPECT_EQ(window_.timeline()->choices().group_by, "stage");
+  press(Qt::Key_Escape);
+  EXPECT_EQ(window_.selection()->action(), std::nullopt);
+}
+
+TEST_F(MainWindowTest, SearchesAsOneTypesAndEnterGoesOn) {
+  open_trace();
+  press(Qt::Key_Slash);
+  auto* const text = window_.search()->findChild<QLineEdit*>();
+  ASSERT_TRUE(text->isVisible());
+  QTest::keyClicks(text, "F3");
+  EXPECT_EQ(window_.selection()->hits().size(), 4U);
+  EXPECT_EQ(window_.search()->verdict(), "4 found");
+  QTest::keyClick(text, Qt::Key_Return);
+  EXPECT_EQ(short_name(*window_.document()->actions(), *window_.selection()->action()), "F3");
+  text->setText("speed:9");
+  EXPECT_TRUE(window_.search()->verdict().contains("no condition"));
+  EXPECT_TRUE(window_.selection()->hits().empty());
+  QTest::keyClick(text, Qt::Key_Escape);
+  EXPECT_FALSE(text->isVisible());
+}
+
+TEST_F(MainWindowTest, ThePaletteRunsWhatIsTyped) {
+  open_trace();
+  QTest::keyClick(&window_, Qt::Key_K, Qt::ControlModifier);
+  CommandPalette* const palette = window_.palette_of_commands();
+  ASSERT_TRUE(palette->isVisible());
+  auto* const text = palette->findChild<QLineEdit*>();
+  QTest::keyClicks(text, "crit path");
+  EXPECT_EQ(palette->findChild<QListView*>()->model()->rowCount(), 1);
+  QTest::keyClick(text, Qt::Key_Return);
+  EXPECT_FALSE(palette->isVisible());
+  EXPECT_TRUE(window_.timeline()->shows_path());
+}
+
+TEST_F(MainWindowTest, EveryCommandHasATextAndNoKeyServesTwo) {
+  for (const QAction* const command : window_.commands().actions()) {
+    EXPECT_FALSE(command->text().isEmpty()) << command->objectName().toStdString();
+    for (const QKeySequence& key : command->shortcuts()) {
+      const QAction* const other = window_.commands().holder_of(key, command);
+      EXPECT_EQ(other, nullptr) << command->objectName().toStdString() << " and "
+                                << (other == nullptr ? "" : other->objectName().toStdString())
+                                << " share " << key.toString().toStdString();
+    }
+  }
+}
+
+TEST_F(MainWindowTest, KeysCanBeChangedAndAreRemembered) {
+  CommandSet& commands = window_.commands();
+  KeysDialog dialog(&commands);
+  const int fit = static_cast<int>(commands.actions().indexOf(commands.find("fit")));
+  EXPECT_FALSE(dialog.set_key(fit, QKeySequence(Qt::Key_W)));
+  EXPECT_TRUE(dialog.verdict().contains("Zoom in")) << dialog.verdict().toStdString();
+  EXPECT_TRUE(dialog.set_key(fit, QKeySequence(Qt::Key_J)));
+  const MainWindow other;
+  EXPECT_EQ(const_cast<MainWindow&>(other).commands().find("fit")->shortcut(),
+            QKeySequence(Qt::Key_J));
+  commands.set_keys(commands.find("fit"), commands.default_keys(commands.find("fit")));
+  EXPECT_FALSE(QSettings().contains("keys/fit"));
+}
+
+TEST_F(MainWindowTest, WhatIsDroppedOpensOrSaysWhyNot) {
+  std::ofstream(folder_.path() / "foreign.json") << R"({"name": "someone's"})";
+  std::ofstream(folder_.path() / "broken.swtrace") << "SWTR\x01\xFF\xFF";
+  std::ofstream(folder_.path() / "empty.json") << "";
+  for (const char* const name :
+       {"foreign.json", "broken.swtrace", "empty.json", "missing.json", "."}) {
+    drop({QUrl::fromLocalFile(QString::fromStdString((folder_.path() / name).string()))});
+    EXPECT_TRUE(window_.message()->isVisible()) << name;
+    EXPECT_TRUE(window_.message()->shows_error()) << name;
+    EXPECT_FALSE(window_.message()->text().isEmpty()) << name;
+    EXPECT_EQ(window_.document()->file(), nullptr) << name;
+  }
+  drop({QUrl("https://example.com/trace.json")});
+  EXPECT_TRUE(window_.message()->text().contains("this machine"));
+  ASSERT_TRUE(write_file(trace_path(), to_binary(test::pipeline_trace("1f1b", 2, 2))));
+  drop({QUrl::fromLocalFile(QString::fromStdString(trace_path()))});
+  EXPECT_NE(window_.document()->file(), nullptr);
+  EXPECT_FALSE(window_.message()->isVisible());
+}
+
+TEST_F(MainWindowTest, WhatIsOpenStaysWhenAnotherFileCannotBeOpened) {
+  open_trace();
+  const OpenedFile* const before = window_.document()->file();
+  open("/no/such/file");
+  EXPECT_TRUE(window_.message()->shows_error());
+  EXPECT_EQ(window_.document()->file(), before);
+}
+
+TEST_F(MainWindowTest, OpeningCanBeCancelled) {
+  window_.open(QString::fromStdString(
+      (source_folder() / "examples/llama3-70b-128xh100.plan.json").string()));
+  EXPECT_TRUE(window_.message()->isVisible());
+  emit window_.message()->cancelled();
+  EXPECT_FALSE(window_.document()->is_busy());
+  EXPECT_FALSE(window_.message()->isVisible());
+  EXPECT_EQ(window_.document()->file(), nullptr);
+}
+
+TEST_F(MainWindowTest, RemembersWhatWasOpen) {
+  open_trace();
+  EXPECT_EQ(QSettings().value("recent").toStringList().value(0).toStdString(), trace_path());
+  window_.close();
+  EXPECT_EQ(QSettings().value("session/file").toString().toStdString(), trace_path());
+  MainWindow next;
+  next.restore_session();
+  next.document()->show(opened(test::pipeline_trace("1f1b", 2, 2)));
+  EXPECT_EQ(next.saveState(), window_.saveState());
+}
+
+TEST_F(MainWindowTest, ScreenReadersFindRowsAndTheSelectedAction) {
+  open_trace();
+  QAccessibleInterface* const chart = QAccessible::queryAccessibleInterface(window_.timeline());
+  ASSERT_NE(chart, nullptr);
+  EXPECT_EQ(chart->role(), QAccessible::Chart);
+  ASSERT_EQ(chart->childCount(), 8);
+  EXPECT_EQ(chart->child(0)->text(QAccessible::Name), "rank 0");
+  EXPECT_EQ(chart->child(1)->text(QAccessible::Name), "rank 0 transfers");
+  EXPECT_EQ(chart->indexOfChild(chart->child(3)), 3);
+  press(Qt::Key_Right);
+  EXPECT_TRUE(
+      chart->text(QAccessible::Value).startsWith("rank 0 stage 0: forward of micro-batch 0"))
+      << chart->text(QAccessible::Value).toStdString();
+  EXPECT_TRUE(chart->child(0)->state().selected);
+  EXPECT_FALSE(chart->child(2)->state().selected);
+}
+
+TEST_F(MainWindowTest, ShowsMemoryWithItsLimitUnderThePointer) {
+  open((source_folder() / "examples/gpt-demo-uneven.plan.json").string());
+  ASSERT_NE(window_.document()->file(), nullptr) << window_.message()->text().toStdString();
+  const QString text = window_.memory()->describe_at(QPointF(kGutterWidth + 200, 60));
+  EXPECT_TRUE(text.startsWith("rank 0 at ")) << text.toStdString();
+  EXPECT_TRUE(text.contains("parameter")) << text.toStdString();
+  EXPECT_FALSE(window_.memory()->grab().isNull());
+}
+
+TEST_F(MainWindowTest, TakesScreenshotsOfWhatTheOptionsSay) {
+  ASSERT_TRUE(write_file(trace_path(), to_binary(test::pipeline_trace("zb-h1", 4, 8))));
+  ProgramOptions options;
+  options.files = {trace_path()};
+  options.screenshot = QString::fromStdString((folder_.path() / "shot.png").string());
+  options.size = QSize(1200, 700);
+  options.range = TimeWindow{2e12, 6e12};
+  options.search = "F3";
+  options.group_by = "stage";
+  ASSERT_TRUE(take_screenshot(options, window_));
+  EXPECT_EQ(QImage(*options.screenshot).size(), options.size);
+  EXPECT_EQ(window_.timeline()->window_shown(), *options.range);
+  options.group_by = "planet";
+  const auto refused = take_screenshot(options, window_);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().to_string().find("known: stage"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stagewright::gui
