@@ -22,6 +22,7 @@
 #include "planner/schedules/synthesis/synth_schedule.h"
 #include "planner/schedules/v_memory.h"
 #include "planner/schedules/zb_h1.h"
+#include "planner/schedules/zb_h1_quick_start.h"
 #include "planner/schedules/zb_h2.h"
 #include "planner/schedules/zb_v.h"
 
@@ -34,6 +35,7 @@ std::span<const ScheduleGenerator> schedule_generators() {
       interleaved_schedule(),
       looped_breadth_first_schedule(),
       zb_h1_schedule(),
+      zb_h1_quick_start_schedule(),
       zb_h2_schedule(),
       interleaved_zero_bubble_schedule(),
       zb_v_schedule(),

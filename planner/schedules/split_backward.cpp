@@ -21,6 +21,10 @@ PipelineOrder split_backward_order(const PipelineShape& shape, const SplitBackwa
                                   static_cast<std::size_t>((shape.virtual_stages - 1) * rule.group +
                                                            rule.depth * (shape.ranks - 1 - rank)));
     const auto waiting = static_cast<std::size_t>(rule.depth * rank);
+    const auto whole = [&](std::size_t k) {
+      return rule.whole_when_steady && (rank == 0 || (k >= waiting && k + warm_up + 1 < total));
+    };
+    std::vector<ChunkStep> pending;
     std::size_t weights = 0;
     for (std::size_t k = 0; k < warm_up; ++k) {
       run(ActionKind::kForward, forwards[k]);
@@ -29,13 +33,18 @@ PipelineOrder split_backward_order(const PipelineShape& shape, const SplitBackwa
       if (k + warm_up < total) {
         run(ActionKind::kForward, forwards[k + warm_up]);
       }
+      if (whole(k)) {
+        run(ActionKind::kBackward, backwards[k]);
+        continue;
+      }
       run(ActionKind::kBackwardInput, backwards[k]);
+      pending.push_back(backwards[k]);
       if (k >= waiting) {
-        run(ActionKind::kBackwardWeight, backwards[weights++]);
+        run(ActionKind::kBackwardWeight, pending[weights++]);
       }
     }
-    while (weights < total) {
-      run(ActionKind::kBackwardWeight, backwards[weights++]);
+    while (weights < pending.size()) {
+      run(ActionKind::kBackwardWeight, pending[weights++]);
     }
   }
   return order;

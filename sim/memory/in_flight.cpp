@@ -17,7 +17,7 @@ struct HeldBy {
   Held held;  ///< null: all micro-batches
 };
 
-constexpr std::array<HeldBy, 17> kHeld = {{
+constexpr std::array<HeldBy, 18> kHeld = {{
     {"gpipe", nullptr},
     {"afab", nullptr},
     {"looped-bfs", nullptr},
@@ -25,6 +25,7 @@ constexpr std::array<HeldBy, 17> kHeld = {{
     {"eager-1f1b", [](double, double after) { return 2 * after - 1; }},
     {"zb-h1", [](double ranks, double) { return ranks; }},
     {"zb-1p", [](double ranks, double) { return ranks; }},
+    {"zb-h1-quick-start", [](double ranks, double) { return ranks; }},
     {"zb-h2", [](double ranks, double) { return 2 * ranks - 1; }},
     {"zb-2p", [](double ranks, double) { return 2 * ranks - 1; }},
     {"zb-v", [](double ranks, double) { return ranks; }},

@@ -103,7 +103,8 @@ std::optional<std::int32_t> stated_peak(const ScheduleGenerator& generator,
   if (name == "interleaved-1f1b" && !grouped) {
     return std::min((v - 1) * p + 2 * (p - 1 - rank) + 1, v * m);
   }
-  if (name == "zb-h1" || (name == "interleaved-zero-bubble" && !grouped)) {
+  if (name == "zb-h1" || name == "zb-h1-quick-start" ||
+      (name == "interleaved-zero-bubble" && !grouped)) {
     return std::min(v * p, v * m);
   }
   if (name == "zb-h2") {
@@ -213,6 +214,7 @@ TEST(GeneratedLists, KeepThePeaksThatTheirAuthorsState) {
     EXPECT_EQ(peak("interleaved-1f1b", p, 3), 2 * p + 2 * (p - 1) + 1);
     EXPECT_EQ(peak("looped-bfs", p, 2), 8 * p);
     EXPECT_EQ(peak("zb-h1", p, 1), p);
+    EXPECT_EQ(peak("zb-h1-quick-start", p, 1), p);
     EXPECT_EQ(peak("zb-h2", p, 1), 2 * p - 1);
     EXPECT_EQ(peak("interleaved-zero-bubble", p, 3), 3 * p);
     EXPECT_EQ(peak("zb-v", p, 2), 2 * p);

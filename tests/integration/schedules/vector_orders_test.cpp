@@ -47,6 +47,7 @@ const std::map<std::string, Peer>& peers() {
       {"zb_auto_zb1p_", {"zb-h1"}},
       {"zb_basic1f1b_", {"1f1b"}},
       {"zb_vpp_", {"interleaved-1f1b"}},
+      {"zbh1_quickstart_", {"zb-h1-quick-start"}},
   };
   return all;
 }

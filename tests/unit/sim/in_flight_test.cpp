@@ -105,6 +105,7 @@ TEST_P(InFlightBound, IsAtLeastWhatTheGeneratedListHoldsAndCloseOnTheFullestRank
 INSTANTIATE_TEST_SUITE_P(WithSplitBackward,
                          InFlightBound,
                          testing::Values(Shape{"zb-h1", 1},
+                                         Shape{"zb-h1-quick-start", 1},
                                          Shape{"zb-h2", 1},
                                          Shape{"zb-v", 2},
                                          Shape{"v-half", 2},

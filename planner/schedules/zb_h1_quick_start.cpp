@@ -1,0 +1,31 @@
+#include "planner/schedules/zb_h1_quick_start.h"
+
+#include "planner/schedules/split_backward.h"
+#include "planner/schedules/stage_layout.h"
+
+namespace stagewright {
+namespace {
+
+Result<PipelineOrder> generate(const PipelineShape& shape) {
+  if (Result<void> one = require_virtual_stages(shape, 1, "zb-h1-quick-start"); !one) {
+    return pass_on(std::move(one));
+  }
+  return split_backward_order(
+      shape, {.group = shape.micro_batches, .depth = 1, .whole_when_steady = true});
+}
+
+}  // namespace
+
+ScheduleGenerator zb_h1_quick_start_schedule() {
+  return {.name = "zb-h1-quick-start",
+          .summary = "1F1B whose backward is split only where it fills and drains",
+          .figures = {.bubble = "(P-1)(F+I-W)",
+                      .peak = "P, until W",
+                      .weights = "1",
+                      .constraints = "V = 1"},
+          .parameters = {},
+          .default_virtual_stages = 1,
+          .generate = generate};
+}
+
+}  // namespace stagewright
