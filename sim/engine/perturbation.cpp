@@ -32,8 +32,12 @@ double noise(std::uint64_t stream, std::int32_t action) {
   return (static_cast<double>(sum) - 131070.0) / kDeviation;
 }
 
+/// REQUIRES: neither is negative.
 Duration scaled(Duration time, double factor) {
-  return Duration(std::llround(static_cast<double>(time.count()) * factor));
+  constexpr double kExact = 0x1p51;  // below it a half can be added without rounding
+  const double product = static_cast<double>(time.count()) * factor;
+  return Duration(product < kExact ? static_cast<std::int64_t>(product + 0.5)
+                                   : std::llround(product));
 }
 
 /// Straggler factor by rank; empty if there is none.

@@ -55,7 +55,7 @@ void SharedDevices::communication_ends(std::int32_t device) {
   }
 }
 
-void SharedDevices::settle(Duration now) {
+void SharedDevices::settle_changed(Duration now) {
   for (const std::int32_t index : changed_) {
     Device& device = devices_[static_cast<std::size_t>(index)];
     device.changed = false;

@@ -25,7 +25,11 @@ class SharedDevices {
   void communication_ends(std::int32_t device);
 
   /// Gives new speeds where something changed; after the last event of a moment.
-  void settle(Duration now);
+  void settle(Duration now) {
+    if (!changed_.empty()) {
+      settle_changed(now);
+    }
+  }
 
  private:
   struct Task {
@@ -41,6 +45,7 @@ class SharedDevices {
     bool changed = false;
   };
 
+  void settle_changed(Duration now);
   void mark(std::int32_t device);
 
   double slowdown_;

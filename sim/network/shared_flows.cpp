@@ -236,7 +236,7 @@ void SharedFlows::share_out(Duration now) {
   }
 }
 
-void SharedFlows::settle(Duration now) {
+void SharedFlows::settle_changed(Duration now) {
   for (const LinkIndex link : changed_) {
     if (is_changed_[static_cast<std::size_t>(link)] != 0) {
       collect(link, now);

@@ -37,7 +37,11 @@ class SharedFlows {
   Outcome due(NodeIndex node, Duration now);
 
   /// Gives new rates around what came and went; after the last event of a moment.
-  void settle(Duration now);
+  void settle(Duration now) {
+    if (!changed_.empty()) {
+      settle_changed(now);
+    }
+  }
 
   /// Time that flows lost because the link was full, in flow seconds at full speed; by link.
   [[nodiscard]] const std::vector<double>& lost_seconds() const { return lost_; }
@@ -62,6 +66,7 @@ class SharedFlows {
     Duration due{};    ///< of its one valid event
   };
 
+  void settle_changed(Duration now);
   std::int32_t take_slot();
   void release(NodeIndex node);
   bool put_on_links(std::int32_t slot, Duration now);
