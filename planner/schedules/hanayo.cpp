@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,10 +24,14 @@ constexpr std::int32_t kUnitsUnderWay = 2;
 class WaveReplay {
  public:
   explicit WaveReplay(const PipelineShape& shape)
-      : shape_(shape), order_(wave_layout(shape)), free_(order_.ranks.size()) {
+      : shape_(shape),
+        order_(wave_layout(shape)),
+        free_(order_.ranks.size()),
+        waiting_(order_.ranks.size()) {
     const auto m = static_cast<std::size_t>(shape.micro_batches);
     step_.resize(m);
     ready_.resize(m);
+    let_in();
   }
 
   PipelineOrder run() {
@@ -61,56 +66,78 @@ class WaveReplay {
     return unit * kBoth * order_.stages + within * kBoth + way;
   }
 
-  /// Whether a rank has begun something; its choice is by virtual time.
-  bool start_on(std::size_t rank, std::int64_t now) {
-    std::optional<std::size_t> best;
+  /// The rank that a micro-batch's next step lies on.
+  [[nodiscard]] std::size_t rank_of(std::size_t m) const {
+    return static_cast<std::size_t>(
+        order_.placement[0][static_cast<std::size_t>(stage_of(step_[m]))]);
+  }
+
+  /// Micro-batches that may be under way.
+  void let_in() {
     const std::int32_t last =
         std::min(finished_ + kUnitsUnderWay * shape_.ranks, shape_.micro_batches);
-    for (auto m = static_cast<std::size_t>(finished_); m < static_cast<std::size_t>(last); ++m) {
-      const std::int32_t step = step_[m];
-      if (step == 2 * order_.stages || ready_[m] > now ||
-          order_.placement[0][static_cast<std::size_t>(stage_of(step))] !=
-              static_cast<std::int32_t>(rank)) {
-        continue;
-      }
-      if (!best || virtual_time(m, step) < virtual_time(*best, step_[*best])) {
+    for (; let_in_ < last; ++let_in_) {
+      const auto m = static_cast<std::size_t>(let_in_);
+      waiting_[rank_of(m)].push_back(m);
+    }
+  }
+
+  /// Whether a rank has begun something; its choice is by virtual time, then by number.
+  bool start_on(std::size_t rank, std::int64_t now) {
+    std::vector<std::size_t>& waiting = waiting_[rank];
+    const auto key = [this](std::size_t m) { return std::pair(virtual_time(m, step_[m]), m); };
+    auto best = waiting.end();
+    for (auto m = waiting.begin(); m != waiting.end(); ++m) {
+      if (ready_[*m] <= now && (best == waiting.end() || key(*m) < key(*best))) {
         best = m;
       }
     }
-    if (!best) {
+    if (best == waiting.end()) {
       return false;
     }
-    const std::int32_t step = step_[*best]++;
+    const std::size_t m = *best;
+    *best = waiting.back();
+    waiting.pop_back();
+    const std::int32_t step = step_[m]++;
     order_.ranks[rank].push_back(
         compute_action(backward(step) ? ActionKind::kBackward : ActionKind::kForward,
                        stage_of(step),
-                       static_cast<std::int32_t>(*best)));
-    ready_[*best] = now + (backward(step) ? kBackwardTime : kForwardTime);
-    free_[rank] = ready_[*best];
+                       static_cast<std::int32_t>(m)));
+    ready_[m] = now + (backward(step) ? kBackwardTime : kForwardTime);
+    free_[rank] = ready_[m];
+    if (step_[m] < 2 * order_.stages) {
+      waiting_[rank_of(m)].push_back(m);
+    }
     while (finished_ < shape_.micro_batches &&
            step_[static_cast<std::size_t>(finished_)] == 2 * order_.stages) {
       ++finished_;
     }
+    let_in();
     return true;
   }
 
   const PipelineShape& shape_;
   PipelineOrder order_;
-  std::vector<std::int64_t> free_;   ///< by rank
+  std::vector<std::int64_t> free_;  ///< by rank
+  std::vector<std::vector<std::size_t>>
+      waiting_;                      ///< by rank, micro-batches whose next step is its
   std::vector<std::int32_t> step_;   ///< by micro-batch, the next one of its way
   std::vector<std::int64_t> ready_;  ///< by micro-batch
   std::int32_t finished_ = 0;        ///< micro-batches from the first on that are all done
+  std::int32_t let_in_ = 0;          ///< from the first on that are or were under way
 };
 
 Result<PipelineOrder> generate(const PipelineShape& shape) {
   if (shape.virtual_stages % 2 != 0) {
-    return fail(ErrorCode::kInfeasible,
-                fmt::format("schedule 'hanayo' has two virtual stages per wave, but virtual_stages "
-                            "is {}; {} or {} would work",
-                            shape.virtual_stages,
-                            std::max(2, shape.virtual_stages - 1),
-                            shape.virtual_stages + 1),
-                "plan:/virtual_stages");
+    return fail(
+        ErrorCode::kInfeasible,
+        fmt::format("schedule 'hanayo' has two virtual stages per wave, but virtual_stages "
+                    "is {}; {}{} would work",
+                    shape.virtual_stages,
+                    shape.virtual_stages > 1 ? fmt::format("{} or ", shape.virtual_stages - 1)
+                                             : std::string(),
+                    shape.virtual_stages + 1),
+        "plan:/virtual_stages");
   }
   return WaveReplay(shape).run();
 }
