@@ -1,10 +1,7 @@
 #include "sim/engine/schedule_events.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <ostream>
-#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_cost.h"
+#include "plan_cases.h"
 #include "planner/lower/lower.h"
 #include "sim/engine/event_engine.h"
 #include "sim/engine/static_pass.h"
@@ -25,6 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::FakeCost;
+using test::PlanCase;
 
 /// First start and last end of every rank's actions.
 using ActionTimes = std::map<std::pair<std::int32_t, std::int32_t>, std::pair<Duration, Duration>>;
@@ -77,53 +76,20 @@ ActionTimes event_times(const Schedule& schedule, const Cluster& cluster, const 
   return result;
 }
 
-/// Prices that differ from operation to operation without any order in them.
-void scatter(unsigned seed, Duration longest, FakeCost& cost) {
-  cost.compute = [seed, longest](const Operation& op) {
-    const std::size_t mixed = std::hash<std::string>{}(cost_key(op) + std::to_string(seed));
-    return Duration(static_cast<std::int64_t>(mixed % static_cast<std::size_t>(longest.count())));
-  };
-  std::mt19937 random(seed);
-  std::uniform_int_distribution<std::int64_t> time(1, longest.count());
-  cost.collective_time = Duration(time(random));
-  // Every second time longer than most phases, so that sends hold up what follows them.
-  cost.transfer_time = Duration(time(random)) * (seed % 2 == 0 ? 60 : 1);
-}
-
-struct Case {
-  const char* name;
-  Degrees degrees;
-  std::int32_t micro_batches = 4;
-  Recompute recompute = Recompute::kNone;
-  const char* order = "1f1b";
-  std::int32_t virtual_stages = 1;
-};
-
-void PrintTo(const Case& one, std::ostream* out) {
-  *out << one.name;
-}
-
-class ScheduleEventsOfPlans : public testing::TestWithParam<Case> {};
+class ScheduleEventsOfPlans : public testing::TestWithParam<PlanCase> {};
 
 // Links so wide that nothing contends: the times of the static pass.
 TEST_P(ScheduleEventsOfPlans, TakeTheTimesOfTheStaticPass) {
-  const Case& one = GetParam();
   for (const ModelGraph& model : {tiny_gpt(4), tiny_llama(4)}) {
     Cluster cluster = gpu_cluster(2);
     cluster.types[0].intra_node.bandwidth = BytesPerSecond(1e18);
     cluster.types[0].inter_node.bandwidth = BytesPerSecond(1e18);
-    Plan plan = plan_of(model, one.degrees, one.micro_batches);
-    plan.schedule = one.order;
-    plan.virtual_stages = one.virtual_stages;
-    for (StagePlan& stage : plan.stages) {
-      stage.recompute = one.recompute;
-    }
-    const auto schedule = lower(model, cluster, plan);
+    const auto schedule = test::lowered(GetParam(), model, cluster);
     ASSERT_TRUE(schedule) << schedule.error().to_string();
     for (const unsigned seed : {1U, 2U, 4U}) {
       SCOPED_TRACE(testing::Message() << model.name << ", seed " << seed);
       FakeCost cost;
-      scatter(seed, 1us, cost);
+      test::scatter(seed, 1us, cost);
       const ActionTimes expected = static_times(*schedule, cluster, cost);
       ASSERT_FALSE(expected.empty());
       EXPECT_EQ(event_times(*schedule, cluster, cost), expected);
@@ -133,16 +99,12 @@ TEST_P(ScheduleEventsOfPlans, TakeTheTimesOfTheStaticPass) {
 
 INSTANTIATE_TEST_SUITE_P(Plans,
                          ScheduleEventsOfPlans,
-                         testing::Values(Case{"one", {}},
-                                         Case{"dp2", {.dp = 2}},
-                                         Case{"tp2", {.tp = 2}},
-                                         Case{"pp2", {.pp = 2}},
-                                         Case{"pp2gpipe", {.pp = 2}, 6, Recompute::kNone, "gpipe"},
-                                         Case{"pp4", {.pp = 4}, 7},
-                                         Case{"dp2tp2pp2", {.dp = 2, .tp = 2, .pp = 2}, 3},
-                                         Case{"dp4pp4", {.dp = 4, .pp = 4}, 6},
-                                         Case{"full", {.tp = 2, .pp = 2}, 4, Recompute::kFull}),
-                         [](const testing::TestParamInfo<Case>& one) { return one.param.name; });
+                         testing::ValuesIn(test::plan_cases()),
+                         test::name_of_case);
+INSTANTIATE_TEST_SUITE_P(PlansOnTwoNodes,
+                         ScheduleEventsOfPlans,
+                         testing::Values(PlanCase{"dp4pp4", {.dp = 4, .pp = 4}, 6}),
+                         test::name_of_case);
 
 /// Prices by size, as the analytical model has them for links.
 Cluster round_cluster(std::int32_t nodes, std::int32_t devices, std::int32_t devices_per_nic) {
