@@ -2,7 +2,7 @@
 # Fuzzes the readers of files, one after the other, with Clang's libFuzzer under the address and undefined-behaviour
 # sanitizers, and ends with a line for each: executions, coverage, findings.
 #
-#   scripts/fuzz.sh [SECONDS] [TARGET ...]     default: 60 seconds for each target of tests/fuzz/targets.h
+#   scripts/fuzz.sh [SECONDS] [TARGET ...]     default: 300 seconds for each target of tests/fuzz/targets.h
 #
 # Inputs grow in build/fuzz/corpus/TARGET; what breaks a promise lies in build/fuzz/findings/TARGET. To keep such an
 # input as a test, put it into tests/fuzz/corpus/TARGET.
@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in -h | --help) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"; exit 0 ;; esac
 
-seconds=${1:-60}
+seconds=${1:-300}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz.sh: '$seconds' is no number of seconds; see --help" >&2; exit 2; }
 (($# == 0)) || shift
 

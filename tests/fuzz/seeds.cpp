@@ -1,6 +1,7 @@
 #include "seeds.h"
 
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "core/base/check.h"
@@ -32,6 +33,23 @@ std::vector<std::string> files_in(const std::string& folder, std::string_view en
   }
   SW_CHECK(!contents.empty(), "a file to start from");
   return contents;
+}
+
+/// Some lines of a file of the source tree, evenly spread, one input each.
+std::vector<std::string> lines_of(const std::string& file) {
+  constexpr std::size_t kMost = 16;
+  auto text = read_file(source_folder() / file);
+  SW_CHECK(text.has_value(), "a readable file of the source tree");
+  std::vector<std::string> all;
+  std::istringstream stream(*text);
+  for (std::string line; std::getline(stream, line);) {
+    all.push_back(line);
+  }
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < kMost; ++i) {
+    lines.push_back(all.at(i * all.size() / kMost));
+  }
+  return lines;
 }
 
 std::vector<Schedule> small_schedules() {
@@ -141,6 +159,31 @@ std::vector<std::string> cluster_seeds() {
 
 std::vector<std::string> device_seeds() {
   return files_in("profiles/hardware", ".json");
+}
+
+std::vector<std::string> measured_record_seeds() {
+  return lines_of("tests/data/measured_runs.jsonl");
+}
+
+std::vector<std::string> measured_kernels_seeds() {
+  return {
+      R"({"dataset":"d","source":"s","device":"a100-40gb-sxm","operation":"gemm","dtype":"fp16",)"
+      R"("columns":["rows","inner","cols","tflops"],"points":[[2304,4096,1536,217.6],[8,8,8,0.1]]})",
+      R"({"dataset":"d","source":"s","device":"v100","operation":"gemm","dtype":"fp32",)"
+      R"("transpose_b":true,"columns":["rows","inner","cols","tflops"],"points":[[1,2,3,4e-3]]})"
+      "\n\n"};
+}
+
+std::vector<std::string> nccl_tests_seeds() {
+  return {
+      "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor)\n"
+      "# Collective test starting: all_gather_perf\n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)\n"
+      "     1048576         32768     float    none      -1    54.12   19.37   16.95      0\n"
+      "0:    134217728       4194304     float    none      -1  1231.1  109.02   95.39      0\n"
+      "# Avg bus bandwidth    : 56.1\n",
+      "   8  2  float  sum  -1  12.3  0.00  0.00  0  11.9  0.00  0.00  0\n"};
 }
 
 }  // namespace stagewright

@@ -17,5 +17,8 @@ namespace stagewright {
 [[nodiscard]] std::vector<std::string> model_file_seeds();
 [[nodiscard]] std::vector<std::string> cluster_seeds();
 [[nodiscard]] std::vector<std::string> device_seeds();
+[[nodiscard]] std::vector<std::string> measured_record_seeds();
+[[nodiscard]] std::vector<std::string> measured_kernels_seeds();
+[[nodiscard]] std::vector<std::string> nccl_tests_seeds();
 
 }  // namespace stagewright

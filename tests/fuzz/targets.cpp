@@ -16,7 +16,10 @@
 #include "core/trace/timeline.h"
 #include "core/trace/trace.h"
 #include "formats/hf_config.h"
+#include "formats/measured_kernels.h"
+#include "formats/measured_record.h"
 #include "formats/model_file.h"
+#include "formats/nccl_tests.h"
 #include "formats/pytorch_csv.h"
 #include "formats/schedule_vector.h"
 #include "formats/timeline_svg.h"
@@ -159,6 +162,42 @@ void run_device(std::string_view input) {
   }
 }
 
+/// A line is a record or says why it is none.
+void run_measured_record(std::string_view input) {
+  for (const RecordLine& line : parse_measured_records(input)) {
+    SW_CHECK(!line.id.empty(), "a line that can be named");
+    SW_CHECK(line.record.has_value() == line.skipped.empty(), "a record, or a reason");
+    if (line.record) {
+      SW_CHECK(line.record->iteration_seconds.value_or(1) > 0 &&
+                   line.record->memory_bytes.value_or(0) >= 0,
+               "measurements that can have been measured");
+    }
+  }
+}
+
+void run_measured_kernels(std::string_view input) {
+  const auto kernels = parse_measured_kernels(input, kWhere);
+  if (!kernels) {
+    check_message(kernels.error());
+    return;
+  }
+  for (const MeasuredKernel& kernel : *kernels) {
+    SW_CHECK(kernel.seconds > 0, "a time that can have been measured");
+  }
+}
+
+void run_nccl_tests(std::string_view input) {
+  const auto log = parse_nccl_tests(input, kWhere);
+  if (!log) {
+    check_message(log.error());
+    return;
+  }
+  SW_CHECK(!log->points.empty(), "a log with a measurement");
+  for (const CollectivePoint& point : log->points) {
+    SW_CHECK(point.time > Duration{} && point.size >= Bytes{}, "a time of a message");
+  }
+}
+
 constexpr std::array kTargets{
     FuzzTarget{"pytorch_csv", run_pytorch_csv, pytorch_csv_seeds},
     FuzzTarget{"schedule_vector", run_schedule_vector, schedule_vector_seeds},
@@ -169,7 +208,10 @@ constexpr std::array kTargets{
     FuzzTarget{"hf_config", run_hf_config, hf_config_seeds},
     FuzzTarget{"model_file", run_model_file, model_file_seeds},
     FuzzTarget{"cluster", run_cluster, cluster_seeds},
-    FuzzTarget{"device", run_device, device_seeds}};
+    FuzzTarget{"device", run_device, device_seeds},
+    FuzzTarget{"measured_record", run_measured_record, measured_record_seeds},
+    FuzzTarget{"measured_kernels", run_measured_kernels, measured_kernels_seeds},
+    FuzzTarget{"nccl_tests", run_nccl_tests, nccl_tests_seeds}};
 
 }  // namespace
 
