@@ -38,7 +38,7 @@ std::string causes_text(const BubbleCauses& bubbles) {
   return text.empty() ? "none" : text;
 }
 
-std::string path_text(const CriticalPath& path) {
+std::string path_text(const PathSums& path) {
   std::string text;
   for (int i = 0; i < kWorkKindCount; ++i) {
     const Duration time = path.by_kind[static_cast<std::size_t>(i)];
@@ -56,7 +56,7 @@ std::string path_text(const CriticalPath& path) {
   return text;
 }
 
-nlohmann::json to_json(const CriticalPath& path) {
+nlohmann::json to_json(const PathSums& path) {
   nlohmann::json kinds = nlohmann::json::object();
   for (int i = 0; i < kWorkKindCount; ++i) {
     const Duration time = path.by_kind[static_cast<std::size_t>(i)];
@@ -76,15 +76,13 @@ nlohmann::json to_json(const CriticalPath& path) {
 
 }  // namespace
 
-std::string explanation_text(const BubbleCauses& bubbles, const CriticalPath& path) {
+std::string explanation_text(const BubbleCauses& bubbles, const PathSums& path) {
   return fmt::format("idle by cause (mean over ranks): {}\ncritical path: {}\n",
                      causes_text(bubbles),
                      path_text(path));
 }
 
-void add_explanation(const BubbleCauses& bubbles,
-                     const CriticalPath& path,
-                     nlohmann::json& report) {
+void add_explanation(const BubbleCauses& bubbles, const PathSums& path, nlohmann::json& report) {
   nlohmann::json mean = nlohmann::json::object();
   nlohmann::json ranks = nlohmann::json::array();
   for (const RankBubble& rank : bubbles.ranks) {

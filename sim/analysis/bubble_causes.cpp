@@ -9,20 +9,10 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "sim/analysis/idle_split.h"
 
 namespace stagewright {
 namespace {
-
-/// How much of what costs time is counted, ascending.
-enum class Extent : std::uint8_t {
-  kEqual,  ///< stages that all take the same
-  kStages,
-  kTransfers,
-  kCollectives,
-  kOptimizer,
-  kAll,
-};
-constexpr std::size_t kExtents = static_cast<std::size_t>(Extent::kAll) + 1;
 
 Duration scaled(Duration time, double factor) {
   return factor == 1 ? time : Duration(std::llround(static_cast<double>(time.count()) * factor));
@@ -183,111 +173,51 @@ class Replayer {
   ActionMeans means_;
 };
 
-/// Where the idle time of a rank lies when all stages take the same.
-struct Phases {
-  Duration warm_up{};
-  Duration cool_down{};
-  Duration order{};
-};
-
-/// Divides the gaps of one rank.
-class RankPhases {
- public:
-  /// `nodes`: stage work of the rank.
-  RankPhases(const StepWork& work, const Replay& equal, std::vector<std::size_t> nodes)
-      : equal_(equal), nodes_(std::move(nodes)) {
-    std::ranges::sort(nodes_, {}, [this](std::size_t node) { return begin_of(node); });
-    // The first backward may begin with a recomputation before it waits for its gradient.
-    std::optional<std::int32_t> first_backward;  // action
-    for (const std::size_t node : nodes_) {
-      const WorkKind kind = work.pieces[node].kind;
-      const bool both = kind == WorkKind::kOverlapped;
-      if (both || kind == WorkKind::kBackward || kind == WorkKind::kBackwardInput) {
-        first_backward = first_backward.value_or(work.pieces[node].action);
-        if (work.pieces[node].action == *first_backward) {
-          filled_ = begin_of(node);
-        }
-      }
-      if (both || kind == WorkKind::kForward) {
-        last_forward_ = end_of(node);
+/// Divides the gaps of one rank.  `nodes`: stage work of the rank.
+IdlePhases phases_of(const StepWork& work, const Replay& equal, std::vector<std::size_t> nodes) {
+  const auto end_of = [&](std::size_t node) { return equal.starts[node] + equal.durations[node]; };
+  const auto begin_of = [&](std::size_t node) { return end_of(node) - equal.busy[node]; };
+  std::ranges::sort(nodes, {}, begin_of);
+  std::optional<Duration> filled;
+  std::optional<Duration> last_forward;
+  // The first backward may begin with a recomputation before it waits for its gradient.
+  std::optional<std::int32_t> first_backward;  // action
+  for (const std::size_t node : nodes) {
+    const WorkKind kind = work.pieces[node].kind;
+    const bool both = kind == WorkKind::kOverlapped;
+    if (both || kind == WorkKind::kBackward || kind == WorkKind::kBackwardInput) {
+      first_backward = first_backward.value_or(work.pieces[node].action);
+      if (work.pieces[node].action == *first_backward) {
+        filled = begin_of(node);
       }
     }
-    if (!filled_ && !nodes_.empty()) {
-      filled_ = begin_of(nodes_.front());
+    if (both || kind == WorkKind::kForward) {
+      last_forward = end_of(node);
     }
   }
-
-  [[nodiscard]] Phases run() && {
-    for (const std::size_t node : nodes_) {
-      add_gap(begin_of(node));
-      free_ = std::max(free_, end_of(node));
-    }
-    last_forward_ = last_forward_.value_or(free_);
-    add_gap(equal_.makespan);
-    return sums_;
+  if (!filled && !nodes.empty()) {
+    filled = begin_of(nodes.front());
   }
-
- private:
-  [[nodiscard]] Duration end_of(std::size_t node) const {
-    return equal_.starts[node] + equal_.durations[node];
+  IdlePhaseCounter counter(filled, last_forward);
+  for (const std::size_t node : nodes) {
+    counter.add_work(begin_of(node), end_of(node));
   }
-  [[nodiscard]] Duration begin_of(std::size_t node) const {
-    return end_of(node) - equal_.busy[node];
-  }
+  return counter.finish(equal.makespan);
+}
 
-  /// The rank was idle from free_ on.
-  void add_gap(Duration until) {
-    if (until <= free_) {
-      return;
-    }
-    const Duration gap = until - free_;
-    if (filled_ && until <= *filled_) {
-      sums_.warm_up += gap;
-    } else if (last_forward_ && free_ >= *last_forward_) {
-      sums_.cool_down += gap;
-    } else {
-      sums_.order += gap;
-    }
-  }
-
-  const Replay& equal_;
-  std::vector<std::size_t> nodes_;
-  std::optional<Duration> filled_;
-  std::optional<Duration> last_forward_;
-  Duration free_{};
-  Phases sums_;
-};
-
-std::vector<Phases> phases_of(const StepWork& work, const Replay& equal) {
+std::vector<IdlePhases> phases_of(const StepWork& work, const Replay& equal) {
   std::vector<std::vector<std::size_t>> of_rank(work.ranks.size());
   for (std::size_t i = 0; i < work.pieces.size(); ++i) {
     if (is_stage_work(work.pieces[i].kind)) {
       of_rank[static_cast<std::size_t>(work.pieces[i].rank)].push_back(i);
     }
   }
-  std::vector<Phases> phases;
+  std::vector<IdlePhases> phases;
   phases.reserve(of_rank.size());
   for (std::vector<std::size_t>& nodes : of_rank) {
-    phases.push_back(RankPhases(work, equal, std::move(nodes)).run());
+    phases.push_back(phases_of(work, equal, std::move(nodes)));
   }
   return phases;
-}
-
-Duration& of(RankBubble& bubble, BubbleCause cause) {
-  return bubble.by_cause[static_cast<std::size_t>(cause)];
-}
-
-/// Divides `time` as `phases` do.
-void add_phases(RankBubble& bubble, Duration time, const Phases& phases) {
-  const Duration sum = phases.warm_up + phases.cool_down + phases.order;
-  const auto part = [&](Duration phase) {
-    return sum > Duration{} ? scaled(time, to_seconds(phase) / to_seconds(sum)) : Duration{};
-  };
-  of(bubble, BubbleCause::kCoolDown) = std::min(time, part(phases.cool_down));
-  of(bubble, BubbleCause::kWarmUp) =
-      std::min(time - of(bubble, BubbleCause::kCoolDown), part(phases.warm_up));
-  of(bubble, BubbleCause::kOrder) =
-      time - of(bubble, BubbleCause::kCoolDown) - of(bubble, BubbleCause::kWarmUp);
 }
 
 }  // namespace
@@ -320,32 +250,19 @@ BubbleCauses bubble_causes(const StepWork& work) {
   for (std::size_t extent = 0; extent < kExtents; ++extent) {
     replays.push_back(replayer.run(static_cast<Extent>(extent)));
   }
-  const std::vector<Phases> phases = phases_of(work, replays.front());
+  const std::vector<IdlePhases> phases = phases_of(work, replays.front());
   BubbleCauses causes{.step_time = replays.back().makespan, .ranks = {}};
   for (std::size_t r = 0; r < work.ranks.size(); ++r) {
-    RankBubble& bubble = causes.ranks.emplace_back();
-    bubble.rank = work.ranks[r].rank;
-    bubble.alike = work.ranks[r].alike;
-    bubble.idle = causes.step_time - work.ranks[r].busy;
+    RankIdle rank{
+        .rank = work.ranks[r].rank, .alike = work.ranks[r].alike, .idle = {}, .equal = phases[r]};
+    rank.idle.back() = causes.step_time - work.ranks[r].busy;
     // Waits for collectives that count as busy do so in all replays that have collectives.
-    const Duration counted_busy = replays.back().idle[r] - bubble.idle;
-    std::array<Duration, kExtents> idle{};
-    idle.back() = bubble.idle;
-    for (std::size_t extent = kExtents - 1; extent-- > 0;) {
+    const Duration counted_busy = replays.back().idle[r] - rank.idle.back();
+    for (std::size_t extent = 0; extent + 1 < kExtents; ++extent) {
       const bool collectives = static_cast<Extent>(extent) >= Extent::kCollectives;
-      const Duration here = replays[extent].idle[r] - (collectives ? counted_busy : Duration{});
-      idle[extent] = std::clamp(here, std::min(Duration{}, idle[extent + 1]), idle[extent + 1]);
+      rank.idle[extent] = replays[extent].idle[r] - (collectives ? counted_busy : Duration{});
     }
-    const auto added = [&idle](Extent extent) {
-      const auto i = static_cast<std::size_t>(extent);
-      return idle[i] - idle[i - 1];
-    };
-    add_phases(bubble, idle.front(), phases[r]);
-    of(bubble, BubbleCause::kImbalance) = added(Extent::kStages);
-    of(bubble, BubbleCause::kTransfer) = added(Extent::kTransfers);
-    of(bubble, BubbleCause::kCollective) = added(Extent::kCollectives);
-    of(bubble, BubbleCause::kOptimizer) = added(Extent::kOptimizer);
-    of(bubble, BubbleCause::kPeer) = added(Extent::kAll);
+    causes.ranks.push_back(divide_idle(rank));
   }
   return causes;
 }

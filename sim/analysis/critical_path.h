@@ -28,16 +28,21 @@ struct ActionSlack {
   friend bool operator==(const ActionSlack&, const ActionSlack&) = default;
 };
 
+/// What the length of a step consists of.
+struct PathSums {
+  Duration length{};  ///< the step
+  std::array<Duration, kWorkKindCount> by_kind{};
+  Duration late{};                       ///< waits for what had not begun, although it could
+  Duration tail{};                       ///< communication after the last work
+  std::map<StageId, Duration> by_stage;  ///< of by_kind, what each stage computes
+  friend bool operator==(const PathSums&, const PathSums&) = default;
+};
+
 /// The chain of work that decides how long a step takes: shorten any of it and the step is shorter,
 /// unless another chain is as long.
-struct CriticalPath {
-  Duration length{};                  ///< the step
+struct CriticalPath : PathSums {
   std::vector<PathSegment> segments;  ///< in order, without gaps from zero to `length` - `tail`
-  std::array<Duration, kWorkKindCount> by_kind{};
-  Duration late{};                       ///< segments that wait
-  Duration tail{};                       ///< communication after the last of them
-  std::map<StageId, Duration> by_stage;  ///< of by_kind, what each stage computes
-  std::vector<ActionSlack> slack;        ///< of what occupies a rank, in list order
+  std::vector<ActionSlack> slack;     ///< of what occupies a rank, in list order
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
 };
 /// Where several chains are as long, the one that waits for its own rank rather than for others.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/longest_time.h"
 #include "sim/analysis/failure_times.h"
 
 namespace stagewright {
@@ -28,10 +29,10 @@ Duration daly_interval(Duration checkpoint_time, Duration mtbf) {
 namespace {
 
 /// Share of time in which all `servers` are busy (recursion in their number).
-double erlang_loss(std::int32_t servers, double load) {
+double erlang_loss(std::int64_t servers, double load) {
   double loss = 1;
-  for (std::int32_t n = 1; n <= servers; ++n) {
-    loss = load * loss / (n + load * loss);
+  for (std::int64_t n = 1; n <= servers && loss > 0; ++n) {
+    loss = load * loss / (static_cast<double>(n) + load * loss);
   }
   return loss;
 }
@@ -68,6 +69,13 @@ Result<void> check_failures(const FailureModel& model) {
   const double stretch =
       to_seconds(model.step_time) * static_cast<double>(steps_between_checkpoints(model)) +
       to_seconds(model.checkpoint_time);
+  if (stretch > kLongestSeconds) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{} steps between checkpoints take {:.0f} s, more than the clock of "
+                            "picoseconds counts; take fewer",
+                            steps_between_checkpoints(model),
+                            stretch));
+  }
   constexpr double kMostMeanTimes = 700;
   if (std::max(stretch, to_seconds(model.restart_time)) / to_seconds(model.mtbf) > kMostMeanTimes) {
     return fail(ErrorCode::kInfeasible,
@@ -103,9 +111,10 @@ Result<Goodput> expected_goodput(const FailureModel& model) {
   // Of one stretch, in seconds while the run has its nodes.
   const double failed = std::expm1((work + checkpoint) / m);  // stretches that fail per success
   const double whole = m * std::exp(restart / m) * failed;
-  result.no_spare = model.repair_time > Duration{}
-                        ? erlang_loss(model.spare_nodes + 1, to_seconds(model.repair_time) / m)
-                        : 0;
+  result.no_spare =
+      model.repair_time > Duration{}
+          ? erlang_loss(std::int64_t{model.spare_nodes} + 1, to_seconds(model.repair_time) / m)
+          : 0;
   const double share = (1 - result.no_spare) / whole;
   result.useful = work * share;
   result.checkpoint = checkpoint * share;

@@ -27,7 +27,7 @@ struct ListTiming {
   Duration makespan{};                        ///< from zero to the last end
   std::vector<Duration> busy;                 ///< per rank
   std::vector<Duration> spans;                ///< per rank, from its first start to its last end
-  std::vector<std::vector<ItemTimes>> items;  ///< [rank][place in its list]
+  std::vector<std::vector<ItemTimes>> items;  ///< [rank][place in its list], where they were kept
 
   /// 1 - (the busiest rank's time) / makespan: what the longest rank loses.
   [[nodiscard]] double bubble_rate() const;

@@ -1,34 +1,88 @@
 #include "sim/analysis/order_check.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "sim/analysis/list_coverage.h"
 
 namespace stagewright {
 
+namespace {
+
+/// Counts what one rank holds over its actions.
+class HeldActivations {
+ public:
+  void add(ActionKind kind) {
+    const bool whole = kind == ActionKind::kBackward;
+    to_backward_ += kind == ActionKind::kForward ? 1 : 0;
+    to_weight_ += kind == ActionKind::kForward ? 1 : 0;
+    to_backward_ -= whole || kind == ActionKind::kBackwardInput ? 1 : 0;
+    to_weight_ -= whole || kind == ActionKind::kBackwardWeight ? 1 : 0;
+    most_to_backward_ = std::max(most_to_backward_, to_backward_);
+    most_to_weight_ = std::max(most_to_weight_, to_weight_);
+  }
+  void finish(ActivationPeaks& peaks) const {
+    peaks.to_backward.push_back(most_to_backward_);
+    peaks.to_weight.push_back(most_to_weight_);
+  }
+
+ private:
+  std::int32_t to_backward_ = 0;
+  std::int32_t to_weight_ = 0;
+  std::int32_t most_to_backward_ = 0;
+  std::int32_t most_to_weight_ = 0;
+};
+
+/// Busy times and spans from the ends of all pieces.
+void add_ranks(const PipelineGraph& graph,
+               const std::vector<Duration>& prices,
+               const std::vector<Duration>& ends,
+               ListTiming& timing) {
+  const auto price_at = [&](SweepIndex index) {
+    return prices[graph.graph.work[static_cast<std::size_t>(index)]];
+  };
+  for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
+    Duration busy{};
+    SweepIndex before = 0;
+    for (const SweepIndex index : graph.of_rank(rank)) {
+      busy += index == before ? Duration{} : price_at(index);  // the second of a pair has its index
+      before = index;
+    }
+    Duration span{};
+    if (const auto indices = graph.of_rank(rank); !indices.empty()) {
+      const SweepIndex first = indices.front();
+      span = ends[static_cast<std::size_t>(indices.back())] -
+             (ends[static_cast<std::size_t>(first)] - price_at(first));
+    }
+    timing.busy.push_back(busy);
+    timing.spans.push_back(span);
+  }
+}
+
+}  // namespace
+
 ActivationPeaks activation_peaks(const TokenList& list) {
   ActivationPeaks peaks;
   for (const std::vector<ListItem>& items : list.ranks) {
-    std::int32_t to_backward = 0;
-    std::int32_t to_weight = 0;
-    std::int32_t most_to_backward = 0;
-    std::int32_t most_to_weight = 0;
+    HeldActivations held;
     for (const ListItem& item : items) {
       for (const Action& action : item.actions) {
-        to_backward += action.kind == ActionKind::kForward ? 1 : 0;
-        to_weight += action.kind == ActionKind::kForward ? 1 : 0;
-        to_backward -=
-            action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardInput ? 1
-                                                                                              : 0;
-        to_weight -=
-            action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardWeight ? 1
-                                                                                               : 0;
-        most_to_backward = std::max(most_to_backward, to_backward);
-        most_to_weight = std::max(most_to_weight, to_weight);
+        held.add(action.kind);
       }
     }
-    peaks.to_backward.push_back(most_to_backward);
-    peaks.to_weight.push_back(most_to_weight);
+    held.finish(peaks);
+  }
+  return peaks;
+}
+
+ActivationPeaks activation_peaks(const PipelineOrder& order) {
+  ActivationPeaks peaks;
+  for (const std::vector<Action>& actions : order.ranks) {
+    HeldActivations held;
+    for (const Action& action : actions) {
+      held.add(action.kind);
+    }
+    held.finish(peaks);
   }
   return peaks;
 }
@@ -63,6 +117,22 @@ OrderCheck check_order(const TokenList& list, const PipelineCosts& costs) {
       check.queues.emplace_back(model, time_list(list, costs, model));
     }
   }
+  return check;
+}
+
+OrderCheck check_order(const PipelineOrder& order,
+                       const PipelineGraph& graph,
+                       const PipelineCosts& costs) {
+  std::vector<Duration> prices;
+  std::vector<Duration> lags;
+  std::vector<Duration> ends(graph.graph.size());
+  price(graph, costs, prices);
+  price_lags(graph, costs, lags);
+  sweep_by_class(graph.graph, lags, prices, ends);
+  OrderCheck check;
+  check.timing.makespan = graph.makespan(ends);
+  add_ranks(graph, prices, ends, check.timing);
+  check.peaks = activation_peaks(order);
   return check;
 }
 

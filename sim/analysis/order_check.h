@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/schedule/pipeline_order.h"
 #include "core/schedule/token_list.h"
 #include "sim/analysis/list_timing.h"
+#include "sim/engine/pipeline_graph.h"
 
 namespace stagewright {
 
@@ -18,6 +20,7 @@ struct ActivationPeaks {
   friend bool operator==(const ActivationPeaks&, const ActivationPeaks&) = default;
 };
 [[nodiscard]] ActivationPeaks activation_peaks(const TokenList& list);
+[[nodiscard]] ActivationPeaks activation_peaks(const PipelineOrder& order);
 
 /// The same costs for every stage.
 struct UniformCosts {
@@ -41,5 +44,12 @@ struct OrderCheck {
   std::vector<std::pair<QueueModel, ListTiming>> queues;
 };
 [[nodiscard]] OrderCheck check_order(const TokenList& list, const PipelineCosts& costs);
+
+/// The same of an order that covers its stages and micro-batches, as those of generators do, by the
+/// static pass: without the times of single actions (ListTiming::items), for 8 bytes an action
+/// besides order and graph.  REQUIRES: `graph` is compile(order); a cost for every stage and kind.
+[[nodiscard]] OrderCheck check_order(const PipelineOrder& order,
+                                     const PipelineGraph& graph,
+                                     const PipelineCosts& costs);
 
 }  // namespace stagewright

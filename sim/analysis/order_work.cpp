@@ -76,8 +76,7 @@ class OrderWork {
 
   NodeIndex add_action(std::size_t rank, std::size_t place, std::size_t index) {
     const Action& action = order_.ranks[rank][place];
-    const bool pair = graph_.works[graph_.graph.work[index]].beside.has_value();
-    return add({.kind = pair ? WorkKind::kOverlapped : kind_of(action.kind),
+    return add({.kind = kind_of(graph_.works[graph_.graph.work[index]]),
                 .rank = static_cast<std::int32_t>(rank),
                 .action = static_cast<std::int32_t>(place),
                 .stage = action.stage,
@@ -137,6 +136,11 @@ class OrderWork {
 };
 
 }  // namespace
+
+WorkKind kind_of(const PipelineWork& work) {
+  SW_CHECK(work.part, "work of an action");
+  return work.beside ? WorkKind::kOverlapped : kind_of(work.part->kind);
+}
 
 StepWork work_of(const PipelineOrder& order,
                  const PipelineGraph& graph,

@@ -9,6 +9,9 @@
 
 namespace stagewright {
 
+/// What a class of work is.  REQUIRES: it is no join.
+[[nodiscard]] WorkKind kind_of(const PipelineWork& work);
+
 /// The work of a bare order under costs by stage.  REQUIRES: `graph` is compile(order).
 [[nodiscard]] StepWork work_of(const PipelineOrder& order,
                                const PipelineGraph& graph,
