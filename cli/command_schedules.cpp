@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/json_text.h"
+#include "cli/list_memory.h"
 #include "cli/path_check.h"
 #include "cli/schedule_source.h"
 #include "cli/table.h"
@@ -69,12 +70,14 @@ Result<std::string> emit(const EmitCommand& command) {
                             generator->name),
                 "--costs");
   }
-  const Result<NamedList> made = generate_list(command.schedule, command.order, command.costs);
+  const Result<NamedOrder> made =
+      generate_order(command.schedule, command.order, command.costs, kTextBytes);
   if (!made) {
     return fail(made.error().code, made.error().message, made.error().where);
   }
-  return command.format == "json" ? write_schedule_vector(made->list, made->name)
-                                  : write_pytorch_csv(made->list);
+  const TokenList list = token_list(made->order);
+  return command.format == "json" ? write_schedule_vector(list, made->name)
+                                  : write_pytorch_csv(list);
 }
 
 ExitCode run_emit(const Context& context, const EmitCommand& command) {

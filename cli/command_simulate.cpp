@@ -19,9 +19,11 @@ struct SimulateCommand {
 
 void add_plan_options(CLI::App& command, SimulatePlanOptions& options) {
   command.add_option("plan", options.plan, "Plan file (*.plan.json)")->check(path_given);
-  command.add_option("--model", options.model, "Model instead of the one that the plan names");
-  command.add_option(
-      "--cluster", options.cluster, "Cluster instead of the one that the plan names");
+  command.add_option("--model", options.model, "Model instead of the one that the plan names")
+      ->check(value_given);
+  command
+      .add_option("--cluster", options.cluster, "Cluster instead of the one that the plan names")
+      ->check(value_given);
   command.add_option("--profile", options.profile, "Measured times that go before the cost model")
       ->check(path_given);
   command
@@ -89,7 +91,13 @@ void add_simulate_command(CLI::App& app, Chosen& chosen) {
     if (options->plan.plan.empty() && options->list.schedule.empty()) {
       throw CLI::RequiredError("A plan file, or --schedule NAME");
     }
+    if (options->plan.all_ranks && detail_for(options->reports) == TraceDetail::kNone) {
+      throw CLI::RequiredError("One of --trace, --svg and --timeline, for --all-ranks");
+    }
     chosen = [options](const Context& context) {
+      if (auto checked = check_options(options->reports); !checked) {
+        return context.report(checked.error());
+      }
       return options->list.schedule.empty()
                  ? simulate_plan(context, options->plan, options->reports)
                  : simulate_list(context, options->list, options->reports);

@@ -1,5 +1,6 @@
 #include "cli/event_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "cli/number_check.h"
+#include "cli/path_check.h"
 #include "core/base/longest_time.h"
 
 namespace stagewright {
@@ -98,15 +100,60 @@ Result<Duration> read_overhead(const std::string& text, std::optional<double> un
   return from_seconds(*number * *unit_seconds);
 }
 
+/// Beyond it the memory for their times is worth a thought.
+std::string sample_count(const std::string& text) {
+  constexpr std::int32_t kMost = 10'000'000;
+  const auto number = parse<std::int32_t>(text);
+  return number && *number >= 1 && *number <= kMost
+             ? std::string()
+             : fmt::format("'{}' is not a whole number from 1 to {}", text, kMost);
+}
+
+std::string thread_count(const std::string& text) {
+  constexpr std::int32_t kMost = 1024;
+  const auto number = parse<std::int32_t>(text);
+  return number && *number >= 1 && *number <= kMost
+             ? std::string()
+             : fmt::format("'{}' is not a whole number from 1 to {}", text, kMost);
+}
+
 }  // namespace
+
+std::string_view EventCommand::asked_by() const {
+  const std::pair<bool, std::string_view> given[] = {
+      {!jitter.empty(), "--jitter"},
+      {!stragglers.empty(), "--straggler"},
+      {!action_overhead.empty(), "--action-overhead"},
+      {!compute_slowdown.empty(), "--compute-slowdown"},
+      {shared_ports, "--shared-ports"},
+      {engine == "event", "--engine"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return name;
+    }
+  }
+  return {};
+}
+
+Result<void> check_engine(const EventCommand& options, std::string_view more) {
+  const std::string_view asked = options.asked_by().empty() ? more : options.asked_by();
+  if (options.engine == "static" && !asked.empty()) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("the static pass knows nothing of {}; leave one of the two out, or "
+                            "take --engine=event",
+                            asked),
+                "--engine");
+  }
+  return {};
+}
 
 void add_event_options(CLI::App& command, EventCommand& options) {
   const char* const group = "Event engine";
   command
       .add_option("--engine",
                   options.engine,
-                  "static: one pass over the actions. event: besides, simulate what shares links "
-                  "and devices (every option of this group asks for it)")
+                  "static (default): one pass over the actions. event: besides, simulate what "
+                  "shares links and devices (every option of this group asks for it)")
       ->check(CLI::IsMember({"static", "event"}))
       ->group(group);
   command
@@ -123,30 +170,37 @@ void add_event_options(CLI::App& command, EventCommand& options) {
       .add_option("--action-overhead",
                   options.action_overhead,
                   "Time before the computation of every action (5us)")
+      ->check(value_given)
       ->group(group);
   command
       .add_option("--compute-slowdown",
                   options.compute_slowdown,
                   "Times that computation takes while its device communicates (1.1), or "
                   "calibrated: what profiles/calibration says (default 1)")
+      ->check(value_given)
       ->group(group);
-  command
-      .add_option("--jitter",
-                  options.jitter,
-                  "Simulate many steps in which the times of actions and messages scatter by this "
-                  "share (5%)")
-      ->group(group);
+  CLI::Option* jitter =
+      command
+          .add_option("--jitter",
+                      options.jitter,
+                      "Simulate many steps in which the times of actions and messages scatter by "
+                      "this share (5%)")
+          ->check(value_given)
+          ->group(group);
   command.add_option("--samples", options.samples, "Steps with --jitter (default 1000)")
-      ->check(positive_count)
+      ->check(sample_count)
+      ->needs(jitter)
       ->group(group);
   command.add_option("--seed", options.seed, "Of --jitter (default 1)")
       ->check(non_negative_count)
+      ->needs(jitter)
       ->group(group);
   command
       .add_option("--threads",
                   options.threads,
                   "For --jitter; the result does not depend on them (default: all)")
-      ->check(positive_count)
+      ->check(thread_count)
+      ->needs(jitter)
       ->group(group);
 }
 
@@ -164,6 +218,14 @@ Result<EventRun> read_event_options(const EventCommand& options,
     auto straggler = read_straggler(text, ranks);
     if (!straggler) {
       return pass_on(std::move(straggler));
+    }
+    const auto known = std::ranges::find(run.steady.stragglers, straggler->rank, &Straggler::rank);
+    if (known != run.steady.stragglers.end()) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' gives rank {} another factor; give each rank one",
+                              text,
+                              straggler->rank.value()),
+                  "--straggler");
     }
     run.steady.stragglers.push_back(*straggler);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -18,7 +19,7 @@ namespace stagewright {
 
 /// The options of the event engine, as they were typed.
 struct EventCommand {
-  std::string engine = "static";
+  std::string engine;  ///< "static", "event", or as the other options ask for
   bool shared_ports = false;
   std::vector<std::string> stragglers;  ///< "RANK=FACTOR"
   std::string action_overhead;          ///< "5us"; for a bare schedule a number
@@ -28,18 +29,18 @@ struct EventCommand {
   std::int64_t seed = 1;
   std::int32_t threads = 0;
 
-  /// Whether any of them asks for the engine.
-  [[nodiscard]] bool asked() const {
-    return engine == "event" || shared_ports || !stragglers.empty() || !action_overhead.empty() ||
-           !compute_slowdown.empty() || !jitter.empty();
-  }
+  /// The first one that asks for the engine; empty if none does.
+  [[nodiscard]] std::string_view asked_by() const;
 };
 void add_event_options(CLI::App& command, EventCommand& options);
+/// Fails with kInvalidInput where the static pass is asked for together with `more`, or with an
+/// option that only the event engine knows.  `more`: another such option that was given, or empty.
+[[nodiscard]] Result<void> check_engine(const EventCommand& options, std::string_view more);
 
 /// The same in the simulator's terms.
 struct EventRun {
-  Perturbation steady;  ///< without jitter
-  double jitter = 0;
+  Perturbation steady;           ///< without jitter
+  std::optional<double> jitter;  ///< absent: one step
   EventOptions event;
 };
 /// `unit_seconds`: what a number of an overhead counts, for bare schedules; absent: it is a

@@ -14,7 +14,6 @@
 #include "cli/simulate_report.h"
 #include "cli/table.h"
 #include "core/base/version.h"
-#include "core/schedule/list_order.h"
 #include "sim/analysis/event_summary.h"
 #include "sim/cost/step_constants.h"
 #include "sim/engine/clock_check.h"
@@ -64,15 +63,19 @@ class EventReport final : public SimulateReport {
         ->group("Event engine");
   }
 
+  [[nodiscard]] Result<void> check() const override {
+    return check_engine(options_, trace_.empty() ? "" : "--event-trace");
+  }
+
   [[nodiscard]] Result<void> write(const Context& context,
                                    const SimulatedStep& step,
                                    nlohmann::json& json,
                                    std::string& text) const override {
-    if (!options_.asked() && trace_.empty()) {
+    if (options_.asked_by().empty() && trace_.empty()) {
       return {};
     }
     const TimeScale scale(step);
-    const auto ranks = step.list ? step.list->list.ranks.size() : step.plan->schedule.ranks.size();
+    const auto ranks = step.list ? step.list->order.ranks.size() : step.plan->schedule.ranks.size();
     const auto files = context.files();
     if (!files) {
       return tl::unexpected<Error>(files.error());
@@ -93,7 +96,7 @@ class EventReport final : public SimulateReport {
       return tl::unexpected<Error>(events.error());
     }
     Perturbation most = run->steady;
-    most.jitter = run->jitter;
+    most.jitter = run->jitter.value_or(0);
     if (auto fits = check_clock(events->graph, most, run->event.compute_slowdown); !fits) {
       return pass_on(std::move(fits));
     }
@@ -109,7 +112,7 @@ class EventReport final : public SimulateReport {
     if (auto written = write_trace(context, step, *events, times); !written) {
       return written;
     }
-    if (run->jitter > 0) {
+    if (run->jitter) {
       write_samples(events->graph, *run, scale, json, text);
     }
     return {};
@@ -119,9 +122,15 @@ class EventReport final : public SimulateReport {
   /// Of a bare schedule only the graph.
   [[nodiscard]] Result<ScheduleEvents> events_of(const SimulatedStep& step,
                                                  const EventRun& run) const {
+    if (step.list && !step.list->queued_by.empty()) {
+      return fail(ErrorCode::kInvalidInput,
+                  "the event engine has links of its own, free ones or --shared-ports; leave the "
+                  "queues out",
+                  "--queues");
+    }
     if (step.list) {
       auto graph =
-          order_events(order_of(step.list->list),
+          order_events(step.list->order,
                        step.list->prices.costs,
                        {.links = options_.shared_ports ? OrderLinks::kPorts : OrderLinks::kFree});
       if (!graph) {
@@ -136,8 +145,8 @@ class EventReport final : public SimulateReport {
                   "a plan's cluster says which ports there are; leave the option out",
                   "--shared-ports");
     }
-    ScheduleEventOptions options{.representatives = run.jitter > 0 ? Representatives::kWithinReplica
-                                                                   : Representatives::kAll};
+    ScheduleEventOptions options{.representatives = run.jitter ? Representatives::kWithinReplica
+                                                               : Representatives::kAll};
     for (const Straggler& straggler : run.steady.stragglers) {
       options.apart.push_back(straggler.rank);
     }
@@ -167,7 +176,7 @@ class EventReport final : public SimulateReport {
   }
 
   [[nodiscard]] static Duration static_time(const SimulatedStep& step) {
-    return step.list ? step.list->timing.makespan : step.plan->summary.step_time;
+    return step.list ? step.list->makespan : step.plan->summary.step_time;
   }
 
   static void write_step(const EventSummary& summary,
@@ -223,12 +232,12 @@ class EventReport final : public SimulateReport {
                                   .seed = static_cast<std::uint64_t>(options_.seed),
                                   .threads = options_.threads,
                                   .event = run.event};
-    monte_carlo.perturbation.jitter = run.jitter;
+    monte_carlo.perturbation.jitter = run.jitter.value_or(0);
     const StepSamples samples = sample_steps(graph, monte_carlo);
     const auto [least, most] = std::ranges::minmax(samples.times);
     json["monte_carlo"] = {{"samples", options_.samples},
                            {"seed", options_.seed},
-                           {"jitter", run.jitter},
+                           {"jitter", run.jitter.value_or(0)},
                            {scale.key("mean"), scale.number(samples.mean)},
                            {scale.key("p50"), scale.number(samples.p50)},
                            {scale.key("p95"), scale.number(samples.p95)},
@@ -238,7 +247,7 @@ class EventReport final : public SimulateReport {
     text += fmt::format(
         "\n{} steps with a jitter of {}, seed {}: mean {}, p50 {}, p95 {}, p99 {}, from {} to {}\n",
         options_.samples,
-        percent(run.jitter),
+        percent(run.jitter.value_or(0)),
         options_.seed,
         scale.text(samples.mean),
         scale.text(samples.p50),

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/number_check.h"
+#include "cli/path_check.h"
 #include "cli/simulate_report.h"
 #include "cli/table.h"
 #include "sim/analysis/goodput.h"
@@ -24,18 +25,36 @@ class FailureReport final : public SimulateReport {
     const auto add = [&command](const char* name, auto& value, const char* text) {
       return command.add_option(name, value, text)->group("Failures");
     };
-    CLI::Option* job = add("--mtbf", mtbf_, "Mean time between failures of the whole job (5h)");
+    CLI::Option* job = add("--mtbf", mtbf_, "Mean time between failures of the whole job (5h)")
+                           ->check(value_given);
     add("--node-mtbf", node_mtbf_, "The same of one node; divided by the nodes of the plan")
+        ->check(value_given)
         ->excludes(job);
-    add("--checkpoint-time", checkpoint_, "That a checkpoint holds training up (30s)");
-    add("--restart-time", restart_, "From a failure until training goes on (5min)");
+    add("--checkpoint-time", checkpoint_, "That a checkpoint holds training up (30s)")
+        ->check(value_given);
+    add("--restart-time", restart_, "From a failure until training goes on (5min)")
+        ->check(value_given);
     add("--checkpoint-interval", interval_, "Steps between checkpoints (default: Daly's optimum)")
         ->check(positive_count);
+    CLI::Option* repair = add("--repair-time", repair_, "Until a failed node is a spare one (2h)")
+                              ->check(value_given);
+    // Without repairs a failed node is never missed.
     add("--spare-nodes", spares_, "That may take the place of failed ones (with --repair-time)")
-        ->check(non_negative_count);
-    add("--repair-time", repair_, "Until a failed node is a spare one (2h)");
+        ->check(non_negative_count)
+        ->needs(repair);
     add("--failures", failures_, "Also simulate a run with so many failures")
         ->check(positive_count);
+  }
+
+  [[nodiscard]] Result<void> check() const override {
+    const bool others = !checkpoint_.empty() || !restart_.empty() || interval_ > 0 ||
+                        !repair_.empty() || failures_ > 0;
+    if (others && mtbf_.empty() && node_mtbf_.empty()) {
+      return fail(ErrorCode::kInvalidInput,
+                  "checkpoints and restarts need to know how often the run fails; give --mtbf or "
+                  "--node-mtbf");
+    }
+    return {};
   }
 
   [[nodiscard]] Result<void> write(const Context& /*context*/,
@@ -43,7 +62,7 @@ class FailureReport final : public SimulateReport {
                                    nlohmann::json& json,
                                    std::string& text) const override {
     if (mtbf_.empty() && node_mtbf_.empty()) {
-      return without_mean_time();
+      return {};
     }
     if (!step.plan) {
       return fail(ErrorCode::kInvalidInput,
@@ -74,17 +93,6 @@ class FailureReport final : public SimulateReport {
   }
 
  private:
-  [[nodiscard]] Result<void> without_mean_time() const {
-    const bool others = !checkpoint_.empty() || !restart_.empty() || interval_ > 0 || spares_ > 0 ||
-                        !repair_.empty() || failures_ > 0;
-    if (others) {
-      return fail(ErrorCode::kInvalidInput,
-                  "checkpoints and restarts need to know how often the run fails; give --mtbf or "
-                  "--node-mtbf");
-    }
-    return {};
-  }
-
   static Result<Duration> read(const char* option, const std::string& text) {
     if (text.empty()) {
       return Duration{};

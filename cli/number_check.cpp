@@ -69,4 +69,11 @@ std::string non_negative_number(const std::string& text) {
              : fmt::format("'{}' is not a number of 0 or more", text);
 }
 
+std::string share_number(const std::string& text) {
+  const auto number = parse<double>(text);
+  return number && *number >= 0 && *number <= 1
+             ? std::string()
+             : fmt::format("'{}' is not a share from 0 to 1", text);
+}
+
 }  // namespace stagewright

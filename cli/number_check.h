@@ -12,6 +12,7 @@ namespace stagewright {
 [[nodiscard]] std::string positive_number(const std::string& text);      ///< finite, above 0
 [[nodiscard]] std::string non_negative_number(const std::string& text);  ///< finite, 0 or more
 [[nodiscard]] std::string seed_number(const std::string& text);          ///< 0 .. 2^64 - 1
+[[nodiscard]] std::string share_number(const std::string& text);         ///< 0 .. 1
 /// Above 0 and no longer than the clock counts, in seconds.
 [[nodiscard]] std::string seconds_number(const std::string& text);
 

@@ -7,4 +7,8 @@ std::string path_given(const std::string& path) {
                       : std::string();
 }
 
+std::string value_given(const std::string& value) {
+  return value.empty() ? "the value is empty; write one, or leave the option out" : std::string();
+}
+
 }  // namespace stagewright

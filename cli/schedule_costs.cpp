@@ -10,7 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/comma_list.h"
 #include "cli/number_check.h"
+#include "cli/path_check.h"
 
 namespace stagewright {
 namespace {
@@ -47,9 +49,7 @@ using CostMap = std::map<std::string, double, std::less<>>;
 
 Result<CostMap> read_costs(std::string_view text) {
   CostMap costs;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    const std::string_view part = text.substr(0, end);
+  for (const std::string_view part : comma_list(text)) {
     const auto cost = named_number(part);
     if (!cost || cost->name.size() != 1 ||
         std::string_view("FBIWR").find(cost->name) == std::string_view::npos) {
@@ -57,8 +57,11 @@ Result<CostMap> read_costs(std::string_view text) {
                   fmt::format("'{}' is no cost; write F=1,I=1,W=1,B=2,R=1 or some of them", part),
                   "--costs");
     }
-    costs[cost->name] = cost->value;
-    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!costs.emplace(cost->name, cost->value).second) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("{} stands twice in '{}'; give each cost once", cost->name, text),
+                  "--costs");
+    }
   }
   costs.emplace("F", 1);
   const bool halves = costs.contains("I") || costs.contains("W") || !costs.contains("B");
@@ -72,6 +75,7 @@ Result<CostMap> read_costs(std::string_view text) {
 Result<std::vector<double>> read_scales(const std::vector<std::string>& texts,
                                         std::int32_t stages) {
   std::vector<double> scales(static_cast<std::size_t>(stages), 1.0);
+  std::vector<bool> scaled(scales.size());
   for (const std::string& text : texts) {
     const auto scale = named_number(text);
     std::int32_t stage = stages - 1;
@@ -90,6 +94,13 @@ Result<std::vector<double>> read_scales(const std::vector<std::string>& texts,
                               stages - 1),
                   "--scale-stage");
     }
+    if (scaled[static_cast<std::size_t>(stage)]) {
+      return fail(
+          ErrorCode::kInvalidInput,
+          fmt::format("'{}' scales stage {} again; give each stage one factor", text, stage),
+          "--scale-stage");
+    }
+    scaled[static_cast<std::size_t>(stage)] = true;
     scales[static_cast<std::size_t>(stage)] = scale->value;
   }
   return scales;
@@ -137,10 +148,11 @@ std::string text_of(const CostMap& costs, const CostOptions& options) {
 }  // namespace
 
 void add_cost_options(CLI::App& command, CostOptions& options) {
-  command.add_option(
-      "--costs",
-      options.costs,
-      "Cost of a stage's actions, in any unit: F=1,I=1,W=1,B=2,R=1 (B: I + W, R: F)");
+  command
+      .add_option("--costs",
+                  options.costs,
+                  "Cost of a stage's actions, in any unit: F=1,I=1,W=1,B=2,R=1 (B: I + W, R: F)")
+      ->check(value_given);
   command.add_option("--transfer", options.transfer, "Time of a transfer between ranks")
       ->check(non_negative_number);
   command.add_option("--scale-stage",
@@ -150,11 +162,7 @@ void add_cost_options(CLI::App& command, CostOptions& options) {
       .add_option("--overlap",
                   options.overlap,
                   "Share of F + B that an overlapped forward and backward take")
-      ->check([](const std::string& text) {
-        const std::string complaint = non_negative_number(text);
-        return complaint.empty() && std::stod(text) > 10 ? "'" + text + "' is more than 10"
-                                                         : complaint;
-      });
+      ->check(share_number);
 }
 
 Result<ListPrices> prices_for(const CostOptions& options, const TokenList& list) {

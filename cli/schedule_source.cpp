@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/list_memory.h"
 #include "core/base/file.h"
 #include "core/base/suggest.h"
 #include "formats/token_list_file.h"
@@ -40,7 +41,13 @@ Result<Parameters> read_parameters(const OrderOptions& options,
                   fmt::format("'{}' sets no whole number; write NAME=NUMBER", text),
                   "--parameter");
     }
-    parameters[text.substr(0, equals)] = value;
+    const std::string name = text.substr(0, equals);
+    if (!parameters.emplace(name, value).second) {
+      return fail(
+          ErrorCode::kInvalidInput,
+          fmt::format("'{}' sets {} again; give each parameter once, --group included", text, name),
+          "--parameter");
+    }
   }
   for (const auto& [name, value] : parameters) {
     const auto known = generator.parameters;
@@ -56,19 +63,25 @@ Result<Parameters> read_parameters(const OrderOptions& options,
   return parameters;
 }
 
-/// Keeps a slip of the keyboard from filling the memory.
-Result<void> check_size(const PipelineShape& shape) {
-  constexpr double kMostActions = 1e8;
-  const double actions = 3.0 * shape.ranks * shape.micro_batches * shape.virtual_stages;
-  if (actions > kMostActions) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("a list of about {:.0f} actions is more than {:.0f}; take fewer "
-                            "ranks, micro-batches or virtual stages",
-                            actions,
-                            kMostActions),
-                "--chunks");
+/// The option that was given for what the parameter of `synth` says, too; empty if none was.
+std::string_view option_for(std::string_view parameter,
+                            const SynthesisOptions& synthesis,
+                            const CostOptions& costs) {
+  const std::string_view name = parameter.substr(0, parameter.find('.'));
+  if (name == "cap" && !synthesis.memory_cap.empty()) {
+    return "--memory-cap";
   }
-  return {};
+  if (name == "span" && synthesis.span) {
+    return "--span";
+  }
+  if (name == "effort" && synthesis.effort) {
+    return "--effort";
+  }
+  if (name == "transfer" && costs.transfer != 0) {
+    return "--transfer";
+  }
+  const bool cost = name == "f" || name == "i" || name == "w" || name == "b" || name == "r";
+  return cost && !costs.costs.empty() ? "--costs" : "";
 }
 
 /// What `synth` searches for, where the parameters do not say otherwise already.
@@ -88,6 +101,14 @@ Result<void> add_synthesis(const ScheduleGenerator& generator,
   Result<Parameters> searched = synthesis_parameters(options.synthesis, costs, shape);
   if (!searched) {
     return pass_on(std::move(searched));
+  }
+  for (const auto& [name, value] : shape.parameters) {
+    if (const auto option = option_for(name, options.synthesis, costs); !option.empty()) {
+      return fail(
+          ErrorCode::kInvalidInput,
+          fmt::format("{}={} and {} say the same; leave one of them out", name, value, option),
+          "--parameter");
+    }
   }
   shape.parameters.merge(*std::move(searched));
   return {};
@@ -114,9 +135,10 @@ void add_order_options(CLI::App& command, OrderOptions& options) {
   add_synthesis_options(command, options.synthesis);
 }
 
-Result<NamedList> generate_list(const std::string& schedule,
-                                const OrderOptions& options,
-                                const CostOptions& costs) {
+Result<NamedOrder> generate_order(const std::string& schedule,
+                                  const OrderOptions& options,
+                                  const CostOptions& costs,
+                                  double bytes_an_action) {
   Result<ScheduleGenerator> generator = find_schedule(schedule);
   if (!generator) {
     return fail(generator.error().code, generator.error().message);
@@ -136,17 +158,19 @@ Result<NamedList> generate_list(const std::string& schedule,
       .virtual_stages = options.virtual_stages.value_or(generator->default_virtual_stages),
       .micro_batches = *options.micro_batches,
       .parameters = *std::move(parameters)};
-  if (auto fits = check_size(shape); !fits) {
+  // A forward and two halves of a backward.
+  const double actions = 3.0 * shape.ranks * shape.virtual_stages * shape.micro_batches;
+  if (auto fits = check_list_fits(actions, bytes_an_action, usable_memory(), "--chunks"); !fits) {
     return pass_on(std::move(fits));
   }
   if (auto searched = add_synthesis(*generator, options, costs, shape); !searched) {
     return pass_on(std::move(searched));
   }
-  const Result<PipelineOrder> order = generator->generate(shape);
+  Result<PipelineOrder> order = generator->generate(shape);
   if (!order) {
     return fail(order.error().code, order.error().message);
   }
-  return NamedList{std::string(generator->name), token_list(*order)};
+  return NamedOrder{std::string(generator->name), *std::move(order)};
 }
 
 Result<NamedList> load_list(const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include "cli/synthesis_options.h"
 #include "core/base/result.h"
+#include "core/schedule/pipeline_order.h"
 #include "core/schedule/token_list.h"
 
 namespace CLI {
@@ -39,11 +40,19 @@ struct NamedList {
   TokenList list;
 };
 
-/// The order of the schedule of that name.  Fails naming what is absent, unknown or too large, or
-/// with the schedule's own rule and the values that obey it.  The costs matter to `synth` alone.
-[[nodiscard]] Result<NamedList> generate_list(const std::string& schedule,
-                                              const OrderOptions& options,
-                                              const CostOptions& costs);
+/// An order and what people call it.
+struct NamedOrder {
+  std::string name;
+  PipelineOrder order;
+};
+
+/// The order of the schedule of that name.  Fails naming what is absent, unknown or too large for
+/// this machine at so many bytes an action (list_memory.h), or with the schedule's own rule and the
+/// values that obey it.  The costs matter to `synth` alone.
+[[nodiscard]] Result<NamedOrder> generate_order(const std::string& schedule,
+                                                const OrderOptions& options,
+                                                const CostOptions& costs,
+                                                double bytes_an_action);
 
 /// A schedule vector (JSON) or a CSV of torch.distributed.pipelining, told apart by what the file
 /// holds.

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/curve_plot.h"
 #include "cli/json_text.h"
+#include "cli/list_memory.h"
 #include "cli/schedule_costs.h"
 #include "cli/synthesis_options.h"
 #include "cli/table.h"
@@ -73,15 +74,21 @@ void divide(PipelineCosts& costs, std::int64_t stages_per_rank) {
 Result<Row> row_of(const ScheduleGenerator& generator,
                    const PipelineOrder& order,
                    const CompareCommand& command) {
-  const TokenList list = token_list(order);
-  Result<ListPrices> prices = prices_for(command.costs, list);
+  double actions = 0;
+  for (const std::vector<Action>& rank : order.ranks) {
+    actions += static_cast<double>(rank.size());
+  }
+  Result<ListPrices> prices = prices_for(command.costs, order.stages, actions);
   if (!prices) {
     return pass_on(std::move(prices));
   }
+  const Result<PipelineGraph> graph = compile(order);
+  if (!graph) {
+    return fail(graph.error().code, graph.error().message, std::string(generator.name));
+  }
   const std::int32_t stages_per_rank = order.stages / command.ranks;
   divide(prices->costs, stages_per_rank);
-  const OrderCheck check = check_order(list, prices->costs);
-  SW_CHECK(!check.fault, "a generated list that is valid");
+  const OrderCheck check = check_order(order, *graph, prices->costs);
   const auto& held = check.peaks.to_weight;
   return Row{
       .schedule = std::string(generator.name),
@@ -195,17 +202,26 @@ Result<Comparison> compare_all(const CompareCommand& command) {
       continue;
     }
     const bool several = generator.default_virtual_stages > 1;
-    const Result<PipelineOrder> order = generator.generate(
-        {.ranks = command.ranks,
-         .virtual_stages =
-             several ? command.virtual_stages.value_or(generator.default_virtual_stages) : 1,
-         .micro_batches = command.micro_batches,
-         .parameters = {}});
+    const PipelineShape shape{
+        .ranks = command.ranks,
+        .virtual_stages =
+            several ? command.virtual_stages.value_or(generator.default_virtual_stages) : 1,
+        .micro_batches = command.micro_batches,
+        .parameters = {}};
+    const double actions = 3.0 * shape.ranks * shape.virtual_stages * shape.micro_batches;
+    if (auto fits = check_list_fits(actions, kSummaryBytes, usable_memory(), "--chunks"); !fits) {
+      return pass_on(std::move(fits));
+    }
+    const Result<PipelineOrder> order = generator.generate(shape);
     if (!order) {
       comparison.rejected.push_back({std::string(generator.name), order.error().message});
       continue;
     }
     Result<Row> row = row_of(generator, *order, command);
+    if (!row && row.error().code == ErrorCode::kUnsupported) {
+      comparison.rejected.push_back({std::string(generator.name), row.error().to_string()});
+      continue;
+    }
     if (!row) {
       return pass_on(std::move(row));
     }

@@ -1,24 +1,47 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/bubble_report.h"
+#include "cli/list_memory.h"
 #include "cli/list_report.h"
 #include "cli/simulate_command.h"
 #include "cli/table.h"
 #include "core/base/version.h"
+#include "core/schedule/list_order.h"
 #include "sim/analysis/list_trace.h"
+#include "sim/analysis/order_explanation.h"
 #include "sim/analysis/trace_work.h"
 
 namespace stagewright {
 namespace {
 
-Result<NamedList> load(const SimulateListOptions& options) {
+/// What is to be timed: the order of a schedule, or a file's list as it stands beside its order.
+struct Loaded {
+  std::string name;
+  PipelineOrder order;
+  std::optional<TokenList> list;
+
+  [[nodiscard]] double actions() const {
+    double count = 0;
+    for (const std::vector<Action>& rank : order.ranks) {
+      count += static_cast<double>(rank.size());
+    }
+    return count;
+  }
+};
+
+Result<Loaded> load(const SimulateListOptions& options, double bytes_an_action) {
   if (!names_a_file(options.schedule)) {
-    return generate_list(options.schedule, options.order, options.costs);
+    auto made = generate_order(options.schedule, options.order, options.costs, bytes_an_action);
+    if (!made) {
+      return pass_on(std::move(made));
+    }
+    return Loaded{.name = std::move(made->name), .order = std::move(made->order), .list = {}};
   }
   if (options.order.any()) {
     return fail(ErrorCode::kInvalidInput,
@@ -26,7 +49,45 @@ Result<NamedList> load(const SimulateListOptions& options) {
                 "leave out --ranks, --chunks, --virtual, --group and --parameter",
                 options.schedule);
   }
-  return load_list(options.schedule);
+  auto read = load_list(options.schedule);
+  if (!read) {
+    return pass_on(std::move(read));
+  }
+  PipelineOrder order = order_of(read->list);
+  return Loaded{std::move(read->name), std::move(order), std::move(read->list)};
+}
+
+/// A list with its figures, and why they are what they are.
+struct Timed {
+  OrderCheck check;
+  BubbleCauses bubbles;
+  PathSums path;
+  Trace trace;  ///< of single actions, where it was asked for
+};
+
+Error not_valid(const Loaded& loaded, const ListFault& fault) {
+  return {ErrorCode::kInfeasible, "the list is not valid: " + fault.to_string(), loaded.name};
+}
+
+/// Figures alone, for a small number of bytes an action.
+Result<Timed> time_by_pass(const Loaded& loaded, const ListPrices& prices) {
+  Timed timed;
+  if (loaded.list) {
+    timed.check = check_order(*loaded.list, prices.costs);
+    if (timed.check.fault) {
+      return tl::unexpected(not_valid(loaded, *timed.check.fault));
+    }
+  }
+  Result<PipelineGraph> graph = compile(loaded.order);
+  if (!graph) {
+    return pass_on(std::move(graph));
+  }
+  if (!loaded.list) {
+    timed.check = check_order(loaded.order, *graph, prices.costs);
+  }
+  timed.bubbles = bubble_causes(*graph, prices.costs);
+  timed.path = critical_path(*graph, prices.costs);
+  return timed;
 }
 
 std::optional<QueueModel> model_named(const std::string& name) {
@@ -40,7 +101,7 @@ std::optional<QueueModel> model_named(const std::string& name) {
 
 /// Puts the times under the queue model that was asked for in the place of those with free links.
 Result<void> choose_queues(const SimulateListOptions& options,
-                           const NamedList& list,
+                           const std::string& name,
                            OrderCheck& check) {
   const auto model = model_named(options.queues);
   if (!model) {
@@ -50,7 +111,7 @@ Result<void> choose_queues(const SimulateListOptions& options,
     if (checked == *model && timing.fault) {
       return fail(ErrorCode::kInfeasible,
                   fmt::format("under --queues {}: {}", options.queues, timing.fault->to_string()),
-                  list.name);
+                  name);
     }
     if (checked == *model) {
       check.timing = timing;
@@ -60,27 +121,46 @@ Result<void> choose_queues(const SimulateListOptions& options,
   return fail(ErrorCode::kInvalidInput,
               fmt::format("{} has no sends and receives that could queue; leave the option out, or "
                           "give a lowered list",
-                          list.name),
+                          name),
               "--queues");
 }
 
-std::string sizes_text(const NamedList& list) {
-  return fmt::format("{}: {} ranks, {} stages, {} micro-batches",
-                     list.name,
-                     list.list.ranks.size(),
-                     list.list.stages,
-                     list.list.micro_batches);
+/// With the times of single actions.
+Result<Timed> time_by_item(const Loaded& loaded,
+                           const ListPrices& prices,
+                           const SimulateListOptions& options) {
+  const TokenList list = loaded.list ? *loaded.list : token_list(loaded.order);
+  Timed timed{.check = check_order(list, prices.costs), .bubbles = {}, .path = {}, .trace = {}};
+  if (timed.check.fault) {
+    return tl::unexpected(not_valid(loaded, *timed.check.fault));
+  }
+  if (auto chosen = choose_queues(options, loaded.name, timed.check); !chosen) {
+    return pass_on(std::move(chosen));
+  }
+  timed.trace = list_trace(list, prices.costs, timed.check.timing);
+  const StepWork work = work_of(timed.trace);
+  timed.bubbles = bubble_causes(work);
+  timed.path = critical_path(work);
+  return timed;
 }
 
-nlohmann::json list_json(const NamedList& list,
+std::string sizes_text(const Loaded& loaded) {
+  return fmt::format("{}: {} ranks, {} stages, {} micro-batches",
+                     loaded.name,
+                     loaded.order.ranks.size(),
+                     loaded.order.stages,
+                     loaded.order.micro_batches);
+}
+
+nlohmann::json list_json(const Loaded& loaded,
                          const SimulateListOptions& options,
                          const OrderCheck& check,
                          const ListPrices& prices) {
   nlohmann::json json = to_json(check, prices);
-  json["schedule"] = list.name;
-  json["ranks"] = list.list.ranks.size();
-  json["stages"] = list.list.stages;
-  json["micro_batches"] = list.list.micro_batches;
+  json["schedule"] = loaded.name;
+  json["ranks"] = loaded.order.ranks.size();
+  json["stages"] = loaded.order.stages;
+  json["micro_batches"] = loaded.order.micro_batches;
   if (!options.queues.empty()) {
     json["queued_by"] = options.queues;
   }
@@ -92,44 +172,44 @@ nlohmann::json list_json(const NamedList& list,
 ExitCode simulate_list(const Context& context,
                        const SimulateListOptions& options,
                        const SimulateReports& reports) {
-  const auto list = load(options);
-  if (!list) {
-    return context.report(list.error());
+  const bool by_item = detail_for(reports) != TraceDetail::kNone || !options.queues.empty();
+  const auto loaded = load(options, by_item ? kPictureBytes : kSummaryBytes);
+  if (!loaded) {
+    return context.report(loaded.error());
   }
-  const auto prices = prices_for(options.costs, list->list);
+  const auto prices = loaded->list
+                          ? prices_for(options.costs, *loaded->list)
+                          : prices_for(options.costs, loaded->order.stages, loaded->actions());
   if (!prices) {
     return context.report(prices.error());
   }
-  OrderCheck check = check_order(list->list, prices->costs);
-  if (check.fault) {
-    return context.report(Error{
-        ErrorCode::kInfeasible, "the list is not valid: " + check.fault->to_string(), list->name});
+  auto timed = by_item ? time_by_item(*loaded, *prices, options) : time_by_pass(*loaded, *prices);
+  if (!timed) {
+    return context.report(timed.error());
   }
-  if (auto chosen = choose_queues(options, *list, check); !chosen) {
-    return context.report(chosen.error());
-  }
-  SimulatedStep step{.title = sizes_text(*list),
+  const OrderCheck& check = timed->check;
+  SimulatedStep step{.title = sizes_text(*loaded),
                      .subtitle = fmt::format("{}; makespan {:.6g}, bubble {}",
                                              prices->text,
                                              prices->in_units(check.timing.makespan),
                                              percent(check.timing.bubble_rate())),
                      .unit = {.seconds = prices->unit_seconds, .name = {}},
-                     .list = SimulatedList{list->list, *prices, check.timing}};
-  step.trace = list_trace(list->list, prices->costs, check.timing);
+                     .list = SimulatedList{.order = loaded->order,
+                                           .prices = *prices,
+                                           .makespan = check.timing.makespan,
+                                           .queued_by = options.queues},
+                     .trace = std::move(timed->trace)};
   step.trace.plan_summary = step.title;
   step.trace.made_by = {{"program", "stagewright " + std::string(version())},
                         {"command", context.command_line}};
-  const StepWork work = work_of(step.trace);
-  const BubbleCauses bubbles = bubble_causes(work);
-  const CriticalPath path = critical_path(work);
-  nlohmann::json json = list_json(*list, options, check, *prices);
-  add_explanation(bubbles, path, json);
-  return print_with_reports(
-      context,
-      reports,
-      step,
-      std::move(json),
-      step.title + "\n\n" + to_text(check, *prices) + explanation_text(bubbles, path));
+  nlohmann::json json = list_json(*loaded, options, check, *prices);
+  add_explanation(timed->bubbles, timed->path, json);
+  return print_with_reports(context,
+                            reports,
+                            step,
+                            std::move(json),
+                            step.title + "\n\n" + to_text(check, *prices) +
+                                explanation_text(timed->bubbles, timed->path));
 }
 
 }  // namespace stagewright

@@ -18,6 +18,15 @@ SimulateReports make_simulate_reports() {
   return reports;
 }
 
+Result<void> check_options(const SimulateReports& reports) {
+  for (const auto& report : reports) {
+    if (Result<void> checked = report->check(); !checked) {
+      return checked;
+    }
+  }
+  return {};
+}
+
 TraceDetail detail_for(const SimulateReports& reports) {
   TraceDetail most = TraceDetail::kNone;
   for (const auto& report : reports) {

@@ -10,11 +10,10 @@
 #include "cli/context.h"
 #include "cli/schedule_costs.h"
 #include "core/base/result.h"
+#include "core/schedule/pipeline_order.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/token_list.h"
 #include "core/trace/timeline.h"
 #include "core/trace/trace.h"
-#include "sim/analysis/list_timing.h"
 #include "sim/engine/static_pass.h"
 #include "study/plan_inputs.h"
 
@@ -34,9 +33,10 @@ struct SimulatedPlan {
 
 /// A bare schedule whose list was timed under bare costs.
 struct SimulatedList {
-  const TokenList& list;
+  const PipelineOrder& order;
   const ListPrices& prices;
-  const ListTiming& timing;
+  Duration makespan{};
+  std::string queued_by;  ///< the queue model under which it was; empty: links are free
 };
 
 /// What `simulate` has timed, a plan or a list, for its reports.
@@ -60,6 +60,8 @@ class SimulateReport {
 
   /// Adds its options.  Without one of them it must do nothing.
   virtual void add_options(CLI::App& command) = 0;
+  /// Whether its options go together; asked before anything is simulated.
+  [[nodiscard]] virtual Result<void> check() const { return {}; }
   /// How detailed a trace it needs.
   [[nodiscard]] virtual TraceDetail detail() const { return TraceDetail::kNone; }
   /// What it has to say, and its files: under --json keys are added to `json`, else text that
@@ -77,6 +79,9 @@ using SimulateReports = std::vector<std::unique_ptr<SimulateReport>>;
 [[nodiscard]] std::unique_ptr<SimulateReport> make_timeline_report();
 [[nodiscard]] std::unique_ptr<SimulateReport> make_event_report();
 [[nodiscard]] std::unique_ptr<SimulateReport> make_failure_report();
+
+/// The first contradiction among the options of any of them.
+[[nodiscard]] Result<void> check_options(const SimulateReports& reports);
 
 /// The most detailed trace that one of them needs.
 [[nodiscard]] TraceDetail detail_for(const SimulateReports& reports);

@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/comma_list.h"
+#include "cli/path_check.h"
 #include "planner/schedules/synthesis/synth_schedule.h"
 
 namespace stagewright {
@@ -17,19 +19,18 @@ namespace {
 /// "8" for all ranks, or "8,8,7,5".
 Result<std::vector<std::int64_t>> read_caps(std::string_view text, std::int32_t ranks) {
   std::vector<std::int64_t> caps;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
+  for (const std::string_view part : comma_list(text)) {
     std::int64_t cap = 0;
-    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + end, cap);
-    if (error != std::errc{} || stop != rest.data() + end || cap < 1) {
+    const char* const end = part.data() + part.size();
+    const auto [stop, error] = std::from_chars(part.data(), end, cap);
+    if (error != std::errc{} || stop != end || cap < 1) {
       return fail(ErrorCode::kInvalidInput,
                   fmt::format("'{}' is no count of micro-batches of a stage; write 8, or one for "
                               "each rank: 8,8,7,5",
-                              rest.substr(0, end)),
+                              part),
                   "--memory-cap");
     }
     caps.push_back(cap);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   if (caps.size() == 1) {
     caps.resize(static_cast<std::size_t>(ranks), caps.front());
@@ -47,10 +48,12 @@ Result<std::vector<std::int64_t>> read_caps(std::string_view text, std::int32_t 
 }  // namespace
 
 void add_synthesis_options(CLI::App& command, SynthesisOptions& options) {
-  command.add_option("--memory-cap",
-                     options.memory_cap,
-                     "For synth: micro-batches of a stage that a rank may hold until W; one number "
-                     "or one for each rank (P * V)");
+  command
+      .add_option("--memory-cap",
+                  options.memory_cap,
+                  "For synth: micro-batches of a stage that a rank may hold until W; one number "
+                  "or one for each rank (P * V)")
+      ->check(value_given);
   command.add_flag(
       "--span", options.span, "For synth: no flush at the end, ranks end when they can");
   command.add_option("--effort", options.effort, "For synth: million steps of search (40)")

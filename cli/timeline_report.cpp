@@ -20,14 +20,16 @@ class TimelineReport final : public SimulateReport {
  public:
   void add_options(CLI::App& command) override {
     // Not an option with an optional value: that would take the plan's name for it.
-    command
-        .add_flag("--timeline{auto}",
-                  style_,
-                  "Draw the ranks' actions over time; as the terminal can, or as =ascii, =unicode "
-                  "or =colour")
-        ->check(CLI::IsMember({"auto", "ascii", "unicode", "colour"}));
+    CLI::Option* timeline =
+        command
+            .add_flag("--timeline{auto}",
+                      style_,
+                      "Draw the ranks' actions over time; as the terminal can, or as =ascii, "
+                      "=unicode or =colour")
+            ->check(CLI::IsMember({"auto", "ascii", "unicode", "colour"}));
     command.add_option("--width", width_, "Columns of --timeline (default: the terminal's)")
-        ->check(CLI::Range(40, 100'000));
+        ->check(CLI::Range(40, 100'000))
+        ->needs(timeline);
     command.add_option("--svg", svg_, "Write the same as a picture (SVG)")->check(path_given);
     command
         .add_option("--trace",

@@ -57,8 +57,8 @@ std::vector<ChunkStep> backward_steps(const PipelineShape& shape, std::int32_t g
 
 Result<std::int32_t> group_size(const PipelineShape& shape, std::string_view schedule) {
   const std::int32_t groups = std::max(1, shape.micro_batches / shape.ranks);
-  const std::int64_t asked = shape.parameter("group", 0);
-  if (asked != 0) {
+  if (shape.parameters.contains("group")) {
+    const std::int64_t asked = shape.parameters.at("group");
     if (!group_works(shape, asked)) {
       return fail(ErrorCode::kInfeasible,
                   fmt::format("schedule '{}' cannot group {} micro-batches on {} ranks by {}: a "

@@ -130,6 +130,12 @@ TEST(SchedulesCommand, NamesWrongOptions) {
   EXPECT_EQ(error({"check", file, "--scale-stage=2=1.5"}),
             "error: --scale-stage: '2=1.5' scales no stage; write STAGE=FACTOR with a stage from 0 "
             "to 1 or 'last'\n");
+  EXPECT_EQ(error({"check", file, "--costs=F=1,F=2"}),
+            "error: --costs: F stands twice in 'F=1,F=2'; give each cost once\n");
+  EXPECT_EQ(error({"check", file, "--costs=F=1,"}),
+            "error: --costs: '' is no cost; write F=1,I=1,W=1,B=2,R=1 or some of them\n");
+  EXPECT_EQ(error({"check", file, "--scale-stage=1=2", "--scale-stage=last=3"}),
+            "error: --scale-stage: 'last=3' scales stage 1 again; give each stage one factor\n");
   EXPECT_EQ(error({"emit", "1f1b", "--ranks=2", "--chunks=2", "--group=2"}),
             "error: --parameter: schedule '1f1b' has no parameter 'group'; it has none\n");
   EXPECT_EQ(error({"emit", "chimera", "--ranks=4", "--chunks=6"}),
@@ -137,6 +143,62 @@ TEST(SchedulesCommand, NamesWrongOptions) {
             "are 6; 4 or 8 would work\n");
   EXPECT_EQ(error({"emit", "zbh1", "--ranks=4", "--chunks=6"}),
             "error: there is no schedule 'zbh1'; did you mean 'zb-h1'?\n");
+  EXPECT_EQ(error({"emit", "hanayo", "--ranks=4", "--chunks=4", "--virtual=1"}),
+            "error: schedule 'hanayo' has two virtual stages per wave, but virtual_stages is 1; 2 "
+            "would work\n");
+  EXPECT_EQ(error({"emit", "hanayo", "--ranks=4", "--chunks=4", "--virtual=3"}),
+            "error: schedule 'hanayo' has two virtual stages per wave, but virtual_stages is 3; 2 "
+            "or 4 would work\n");
+}
+
+// Whichever of the two was meant, the other one would be ignored.
+TEST(SchedulesCommand, NamesWhatIsSaidTwice) {
+  const auto error = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"schedules", "emit"});
+    const CliResult result = run_stagewright(arguments);
+    EXPECT_EQ(result.code, ExitCode::kInvalidInput) << arguments.back();
+    return result.err;
+  };
+  const std::vector<std::string> interleaved{"interleaved-1f1b", "--ranks=2", "--chunks=4"};
+  const std::vector<std::string> synth{"synth", "--ranks=2", "--chunks=4"};
+  const auto with = [](std::vector<std::string> all, const std::vector<std::string>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  EXPECT_EQ(error(with(interleaved, {"--group=2", "--parameter=group=4"})),
+            "error: --parameter: 'group=4' sets group again; give each parameter once, --group "
+            "included\n");
+  EXPECT_EQ(error(with(synth, {"--memory-cap=3", "--parameter=cap.1=2"})),
+            "error: --parameter: cap.1=2 and --memory-cap say the same; leave one of them out\n");
+  EXPECT_EQ(error(with(synth, {"--costs=F=1", "--parameter=f=100"})),
+            "error: --parameter: f=100 and --costs say the same; leave one of them out\n");
+  EXPECT_EQ(error(with(synth, {"--effort=1", "--parameter=effort=2"})),
+            "error: --parameter: effort=2 and --effort say the same; leave one of them out\n");
+  EXPECT_EQ(error(with(synth, {"--memory-cap=3,"})),
+            "error: --memory-cap: '' is no count of micro-batches of a stage; write 8, or one for "
+            "each rank: 8,8,7,5\n");
+}
+
+TEST(SchedulesCommand, NamesNumbersOutOfRange) {
+  const auto error = [](const std::string& option) {
+    const CliResult result =
+        run_stagewright({"schedules", "check", vector_file("chimera_P2_M2"), option});
+    EXPECT_EQ(result.code, ExitCode::kUsage) << option;
+    return result.err;
+  };
+  for (const std::string share : {"5", "1.01", "-0.1", "nan", "x"}) {
+    EXPECT_NE(error("--overlap=" + share).find("'" + share + "' is not a share from 0 to 1"),
+              std::string::npos);
+  }
+  EXPECT_NE(error("--transfer=-1").find("'-1' is not a number of 0 or more"), std::string::npos);
+  const CliResult empty =
+      run_stagewright({"schedules", "check", vector_file("chimera_P2_M2"), "--costs", ""});
+  EXPECT_NE(empty.err.find("the value is empty"), std::string::npos) << empty.err;
+  const CliResult group = run_stagewright(
+      {"schedules", "emit", "interleaved-1f1b", "--ranks=2", "--chunks=4", "--parameter=group=0"});
+  EXPECT_EQ(group.code, ExitCode::kInfeasible);
+  EXPECT_NE(group.err.find("cannot group 4 micro-batches on 2 ranks by 0"), std::string::npos)
+      << group.err;
 }
 
 }  // namespace

@@ -128,6 +128,15 @@ TEST(SimulateEvents, WhatCannotBeIsNamed) {
        "--action-overhead: '5us' is no number of 0 or more, in the unit of --costs"},
       {{"--compute-slowdown=0.5"},
        "--compute-slowdown: '0.5' is no number from 1 to 100; for example 1.1, or calibrated"},
+      {{"--straggler=1=1.2", "--straggler=1=2"},
+       "--straggler: '1=2' gives rank 1 another factor; give each rank one"},
+      {{"--engine=static", "--jitter=5%"},
+       "--engine: the static pass knows nothing of --jitter; leave one of the two out, or take "
+       "--engine=event"},
+      {{"--engine=static", "--shared-ports"},
+       "--engine: the static pass knows nothing of --shared-ports; leave one"},
+      {{"--engine=static", "--event-trace=x.json"},
+       "--engine: the static pass knows nothing of --event-trace; leave one"},
       {{"--mtbf=5h"}, "--mtbf: a bare schedule's costs have no unit of time; give a plan"},
       {{"--restart-time=5min"},
        "checkpoints and restarts need to know how often the run fails; give --mtbf or "
@@ -137,6 +146,38 @@ TEST(SimulateEvents, WhatCannotBeIsNamed) {
     EXPECT_EQ(result.code, ExitCode::kInvalidInput) << option.front();
     EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
   }
+}
+
+TEST(SimulateEvents, OptionsWithoutEffectAreRefused) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"--samples=10"}, "--samples requires --jitter"},
+      {{"--seed=2"}, "--seed requires --jitter"},
+      {{"--threads=1"}, "--threads requires --jitter"},
+      {{"--width=80"}, "--width requires --timeline"},
+      {{"--mtbf=5h", "--spare-nodes=2"}, "--spare-nodes requires --repair-time"},
+      {{"--jitter=5%", "--samples=0"}, "'0' is not a whole number from 1 to 10000000"},
+      {{"--jitter=5%", "--threads=2000000000"},
+       "'2000000000' is not a whole number from 1 to 1024"},
+      {{"--jitter", ""}, "the value is empty"},
+      {{"--action-overhead", ""}, "the value is empty"},
+      {{"--compute-slowdown", ""}, "the value is empty"}};
+  for (const auto& [option, message] : cases) {
+    const CliResult result = simulate(one_f_one_b(option));
+    EXPECT_EQ(result.code, ExitCode::kUsage) << option.front();
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  }
+  const CliResult alone = simulate(llama({"--all-ranks"}));
+  EXPECT_EQ(alone.code, ExitCode::kUsage);
+  EXPECT_NE(alone.err.find("One of --trace, --svg and --timeline, for --all-ranks"),
+            std::string::npos)
+      << alone.err;
+}
+
+TEST(SimulateEvents, NoJitterGivesSamplesThatAreAllAlike) {
+  const auto json = simulated(one_f_one_b({"--jitter=0", "--samples=3"}));
+  EXPECT_EQ(json.at("monte_carlo").at("samples"), 3);
+  EXPECT_EQ(json.at("monte_carlo").at("least"), json.at("makespan"));
+  EXPECT_EQ(json.at("monte_carlo").at("most"), json.at("makespan"));
 }
 
 }  // namespace
