@@ -184,6 +184,9 @@ ExitCode simulate_list(const Context& context,
     return context.report(prices.error());
   }
   auto timed = by_item ? time_by_item(*loaded, *prices, options) : time_by_pass(*loaded, *prices);
+  if (!timed && timed.error().code == ErrorCode::kUnsupported && !by_item) {
+    timed = time_by_item(*loaded, *prices, options);  // more kinds of work than the pass can number
+  }
   if (!timed) {
     return context.report(timed.error());
   }

@@ -52,12 +52,40 @@ class EventEngine::Run {
       nodes_[i].place = graph.place[i];
     }
     find_followers();
-    times_.start.resize(graph.nodes());
-    times_.end.resize(graph.nodes());
     done_.reserve(graph.nodes());
   }
 
   const EventTimes& run(std::span<const Duration> alone) {
+    simulate(alone);
+    times_.start.resize(graph_.nodes());
+    times_.end.resize(graph_.nodes());
+    for (std::size_t i = 0; i < graph_.nodes(); ++i) {
+      times_.start[i] = nodes_[i].start;
+      times_.end[i] = nodes_[i].time;
+    }
+    times_.makespan = last_end();
+    times_.lost_seconds = flows_.lost_seconds();
+    return times_;
+  }
+
+  Duration makespan(std::span<const Duration> alone) {
+    simulate(alone);
+    return last_end();
+  }
+
+ private:
+  /// All that a node needs, in one place: nodes are met in no order that a cache could foresee.
+  struct Node {
+    Duration start{};                 ///< the latest end so far of what it waits for
+    Duration time{};                  ///< that it takes alone; of one that is done, its end
+    std::int32_t waiting = 0;         ///< for so many nodes still
+    std::int32_t first_follower = 0;  ///< into followers_; those of the next node follow
+    std::int32_t place = 0;           ///< device or route
+    Nature nature = Nature::kPlain;
+  };
+  static_assert(sizeof(Node) == 32, "two nodes to a cache line");
+
+  void simulate(std::span<const Duration> alone) {
     SW_CHECK(alone.size() == graph_.nodes(), "a time for every node");
     reset(alone);
     for (const NodeIndex node : sources_) {
@@ -74,26 +102,15 @@ class EventEngine::Run {
       devices_.settle(now);
     }
     SW_CHECK(finished_ == graph_.nodes(), "a graph without cycles");
-    times_.makespan = Duration{};
-    for (std::size_t i = 0; i < graph_.nodes(); ++i) {
-      times_.start[i] = nodes_[i].start;
-      times_.makespan = std::max(times_.makespan, times_.end[i]);
-    }
-    times_.lost_seconds = flows_.lost_seconds();
-    return times_;
   }
 
- private:
-  /// All that a node needs, in one place: nodes are met in no order that a cache could foresee.
-  struct Node {
-    Duration start{};  ///< the latest end so far of what it waits for
-    Duration alone{};
-    std::int32_t waiting = 0;         ///< for so many nodes still
-    std::int32_t first_follower = 0;  ///< into followers_; those of the next node follow
-    std::int32_t place = 0;           ///< device or route
-    Nature nature = Nature::kPlain;
-  };
-  static_assert(sizeof(Node) == 32, "two nodes to a cache line");
+  [[nodiscard]] Duration last_end() const {
+    Duration last{};
+    for (std::size_t i = 0; i < graph_.nodes(); ++i) {
+      last = std::max(last, nodes_[i].time);
+    }
+    return last;
+  }
 
   void find_followers() {
     const TimingGraph& edges = graph_.graph;
@@ -121,7 +138,7 @@ class EventEngine::Run {
   void reset(std::span<const Duration> alone) {
     for (std::size_t i = 0; i < alone.size(); ++i) {
       nodes_[i].start = Duration{};
-      nodes_[i].alone = alone[i];
+      nodes_[i].time = alone[i];
       nodes_[i].waiting = waits_for_[i];
     }
     flows_.forget_losses();
@@ -131,9 +148,9 @@ class EventEngine::Run {
   /// All that the node waits for is done.
   void begin(NodeIndex index) {
     const auto i = static_cast<std::size_t>(index);
-    const Node& node = nodes_[i];
+    Node& node = nodes_[i];
     if (node.nature == Nature::kPlain) {
-      times_.end[i] = node.start + node.alone;
+      node.time += node.start;
       done_.push_back(index);
     } else {
       queue_.push({node.start, index, Event::Kind::kBegin});
@@ -146,7 +163,7 @@ class EventEngine::Run {
       const auto i = static_cast<std::size_t>(done_.back());
       done_.pop_back();
       ++finished_;
-      const Duration end = times_.end[i];
+      const Duration end = nodes_[i].time;
       const auto last = static_cast<std::size_t>(nodes_[i + 1].first_follower);
       for (auto f = static_cast<std::size_t>(nodes_[i].first_follower); f < last; ++f) {
         Node& follower = nodes_[static_cast<std::size_t>(followers_[f])];
@@ -165,15 +182,15 @@ class EventEngine::Run {
     switch (event.kind) {
       case Event::Kind::kBegin:
         if (flow) {
-          flows_.begin(event.node, place, event.at, nodes_[i].alone);
+          flows_.begin(event.node, place, event.at, nodes_[i].time);
           note_communication(place, true);
         } else {
-          devices_.begin(event.node, place, event.at, nodes_[i].alone);
+          devices_.begin(event.node, place, event.at, nodes_[i].time);
         }
         return;
       case Event::Kind::kDue:
         if (flow ? arrived(event, place) : devices_.done(event.node, event.at)) {
-          times_.end[i] = event.at;
+          nodes_[i].time = event.at;
           done_.push_back(event.node);
         }
         return;
@@ -236,6 +253,10 @@ EventEngine::~EventEngine() = default;
 
 const EventTimes& EventEngine::run(std::span<const Duration> alone) {
   return run_->run(alone);
+}
+
+Duration EventEngine::makespan(std::span<const Duration> alone) {
+  return run_->makespan(alone);
 }
 
 }  // namespace stagewright

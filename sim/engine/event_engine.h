@@ -48,6 +48,8 @@ class EventEngine {
   /// One step with these times alone (EventGraph::alone, or as perturbed).  No allocation after the
   /// first.  The result is valid until the next run.  REQUIRES: a time for every node.
   const EventTimes& run(std::span<const Duration> alone);
+  /// The makespan of such a step alone.
+  [[nodiscard]] Duration makespan(std::span<const Duration> alone);
 
  private:
   class Run;

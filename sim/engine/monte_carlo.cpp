@@ -46,7 +46,7 @@ class Sampler {
             {.seed = timed_.options.seed, .sample = sample},
             alone_);
     if (engine_) {
-      return engine_->run(alone_).makespan;
+      return engine_->makespan(alone_);
     }
     timed_.pass->spread(alone_, durations_);
     sweep(timed_.pass->graph, timed_.pass->lags, durations_, ends_);
