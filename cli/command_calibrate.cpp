@@ -7,8 +7,11 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "cli/calibrate_cluster.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/path_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
@@ -24,6 +27,7 @@ struct CalibrateCommand {
   std::vector<std::string> without;
   std::string out;
   bool keep_band = false;
+  ClusterOptions cluster;
 };
 
 Result<std::vector<RecordLine>> read_records(const std::vector<std::string>& paths) {
@@ -76,11 +80,10 @@ void print(std::ostream& out, const Calibration& calibration, const MemoryFit& m
   }
 }
 
-std::string json_text(const Calibration& calibration, const MemoryFit& memory) {
-  // Both files as one object; each is what --out writes.
-  return fmt::format("{{\"step_time\": {}, \"memory\": {}}}",
-                     to_json_text(calibration.constants),
-                     to_json_text(memory.constants));
+/// Both files as one object; each is what --out writes.
+nlohmann::ordered_json to_json(const Calibration& calibration, const MemoryFit& memory) {
+  return {{"step_time", nlohmann::ordered_json::parse(to_json_text(calibration.constants))},
+          {"memory", nlohmann::ordered_json::parse(to_json_text(memory.constants))}};
 }
 
 /// The band comes from predictions of sources not seen.
@@ -94,7 +97,7 @@ Result<void> set_band(const Context& context,
     return std::ranges::find(command.without, line.dataset) == command.without.end();
   });
   context.progress("calibrating without each source in turn");
-  auto rows = leave_one_out(files, used);
+  auto rows = leave_one_out(files, used, {});
   context.progress("");
   if (!rows) {
     return pass_on(std::move(rows));
@@ -111,6 +114,15 @@ ExitCode run(const Context& context, const CalibrateCommand& command) {
   const auto records = read_records(command.files);
   if (!records) {
     return context.report(records.error());
+  }
+  if (command.cluster.any()) {
+    return calibrate_own_cluster(context, command.cluster, *records, command.out);
+  }
+  if (records->empty()) {
+    return context.report({ErrorCode::kInvalidInput,
+                           "needs files of measured records, or --profile or --nccl-log of your "
+                           "cluster",
+                           "calibrate"});
   }
   auto calibration = calibrate(*files, *records, {.without = command.without});
   if (!calibration) {
@@ -133,7 +145,7 @@ ExitCode run(const Context& context, const CalibrateCommand& command) {
     }
   }
   if (context.json) {
-    *context.out << json_text(*calibration, memory) << "\n";
+    *context.out << json_text(to_json(*calibration, memory));
   } else {
     print(*context.out, *calibration, memory);
   }
@@ -146,8 +158,8 @@ void add_calibrate_command(CLI::App& app, Chosen& chosen) {
   CLI::App* command =
       app.add_subcommand("calibrate", "Fit the constants of step time and memory to measured runs");
   auto options = std::make_shared<CalibrateCommand>();
-  command->add_option("files", options->files, "Measured records, one JSON object a line")
-      ->required();
+  command->add_option("files", options->files, "Measured records, one JSON object a line");
+  add_cluster_options(*command, options->cluster);
   command->add_option("--without", options->without, "Sources (datasets) to leave out");
   command
       ->add_option(

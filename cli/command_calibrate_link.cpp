@@ -4,9 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "core/base/file.h"
+#include "core/cluster/link_json.h"
 #include "study/fit_link.h"
 
 namespace stagewright {
@@ -19,19 +22,6 @@ struct LinkCommand {
   std::int32_t nodes = 1;
   std::int32_t per_node = 8;
 };
-
-std::string json_text(const LinkSpec& link) {
-  std::string text =
-      fmt::format(R"({{"name": "{}", "bandwidth": "{}", "latency": "{}", "efficiency": {:.3g})",
-                  link.name,
-                  to_exact_string(link.bandwidth),
-                  to_string(link.latency),
-                  link.efficiency);
-  if (link.ramp != Bytes{}) {
-    text += fmt::format(R"(, "ramp": "{}")", to_string(link.ramp));
-  }
-  return text + "}";
-}
 
 ExitCode run(const Context& context, const LinkCommand& command) {
   const auto text = read_file(command.log);
@@ -57,18 +47,18 @@ ExitCode run(const Context& context, const LinkCommand& command) {
   const LinkFit fit = fit_link(
       *log, {.name = command.name, .bandwidth = *bandwidth}, command.nodes, command.per_node);
   if (context.json) {
-    *context.out << json_text(fit.link) << "\n";
+    *context.out << json_text(to_json(fit.link));
   } else {
     *context.out << fmt::format(
         "{} of {} sizes on {} x {} devices: median error {:.1f} %\n"
-        "as \"{}\" of a device or cluster file:\n{}\n",
+        "as \"{}\" of a device or cluster file:\n{}",
         name_of(log->kind),
         log->points.size(),
         command.nodes,
         command.per_node,
         100 * fit.median_error,
         command.nodes > 1 ? "inter_node" : "intra_node",
-        json_text(fit.link));
+        json_text(to_json(fit.link)));
   }
   return ExitCode::kSuccess;
 }

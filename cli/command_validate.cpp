@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "study/accuracy_markdown.h"
 #include "study/calibrate.h"
+#include "study/fit_memory.h"
 #include "study/leave_one_out.h"
 #include "study/validate.h"
 
@@ -33,6 +34,7 @@ void print_sources(std::ostream& out, const AccuracyReport& report) {
   Table table({"source",
                "records",
                "skipped",
+               "(time only)",
                "timed",
                "median",
                "mean",
@@ -48,6 +50,7 @@ void print_sources(std::ostream& out, const AccuracyReport& report) {
     table.add({source.name,
                fmt::format("{}", source.records),
                fmt::format("{}", source.skipped),
+               fmt::format("{}", source.time_skipped),
                fmt::format("{}", source.time_records),
                share_text(source.time_median_ape),
                share_text(source.time_mean_ape),
@@ -106,7 +109,7 @@ void print_skipped(std::ostream& out, const AccuracyReport& report) {
   Table table({"not judged", "why"});
   bool any = false;
   for (const AccuracyRow& row : report.rows) {
-    const std::string& reason = row.skipped.empty() ? row.time_skipped : row.skipped;
+    const std::string reason = not_judged(row);
     if (!reason.empty()) {
       any = true;
       table.add({row.id, reason});
@@ -117,11 +120,23 @@ void print_skipped(std::ostream& out, const AccuracyReport& report) {
   }
 }
 
+void print_assumed(std::ostream& out, const AccuracyReport& report) {
+  Table table({"assumed", "records"});
+  const auto counts = assumption_counts(report);
+  for (const auto& [assumption, count] : counts) {
+    table.add({assumption, fmt::format("{}", count)});
+  }
+  if (!counts.empty()) {
+    out << "\n" << table.to_string();
+  }
+}
+
 Result<AccuracyReport> unseen_report(const Context& context,
                                      const DataFiles& files,
-                                     const std::vector<RecordLine>& records) {
+                                     const std::vector<RecordLine>& records,
+                                     const StepBand& band) {
   context.progress("calibrating without each source in turn");
-  auto rows = leave_one_out(files, records);
+  auto rows = leave_one_out(files, records, band);
   context.progress("");
   if (!rows) {
     return pass_on(std::move(rows));
@@ -135,7 +150,7 @@ Result<void> write_markdown(const Context& context,
                             const AccuracyReport& seen,
                             const StepConstants& constants,
                             const std::string& path) {
-  auto unseen = unseen_report(context, files, records);
+  auto unseen = unseen_report(context, files, records, constants.band);
   if (!unseen) {
     return pass_on(std::move(unseen));
   }
@@ -144,9 +159,11 @@ Result<void> write_markdown(const Context& context,
     return pass_on(std::move(calibration));
   }
   calibration->constants = constants;
-  std::vector<AccuracyRow> rows = std::move(unseen->rows);
-  set_deviations(rows, constants.band);
-  return write_file(path, accuracy_markdown(seen, summarize(std::move(rows)), *calibration));
+  return write_file(path,
+                    accuracy_markdown({.seen = seen,
+                                       .unseen = *std::move(unseen),
+                                       .calibration = *std::move(calibration),
+                                       .memory = fit_memory(files, records, {})}));
 }
 
 ExitCode run(const Context& context, const ValidateCommand& command) {
@@ -162,13 +179,17 @@ ExitCode run(const Context& context, const ValidateCommand& command) {
   if (!constants) {
     return context.report(constants.error());
   }
+  const auto memory_constants = load_memory_constants(*files);
+  if (!memory_constants) {
+    return context.report(memory_constants.error());
+  }
   const std::vector<RecordLine> records = parse_measured_records(*text);
   if (records.empty()) {
     return context.report(
         {ErrorCode::kInvalidInput, "holds no record; write one JSON object a line", command.file});
   }
-  auto report = command.unseen ? unseen_report(context, *files, records)
-                               : validate(*files, records, *constants);
+  auto report = command.unseen ? unseen_report(context, *files, records, constants->band)
+                               : validate(*files, records, *constants, *memory_constants);
   if (!report) {
     return context.report(report.error());
   }
@@ -187,6 +208,7 @@ ExitCode run(const Context& context, const ValidateCommand& command) {
   print_groups(*context.out, *report);
   print_worst(*context.out, *report, command.worst);
   print_skipped(*context.out, *report);
+  print_assumed(*context.out, *report);
   return ExitCode::kSuccess;
 }
 

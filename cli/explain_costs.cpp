@@ -1,9 +1,6 @@
 #include "cli/explain_costs.h"
 
-#include <algorithm>
-#include <array>
 #include <ostream>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -33,14 +30,6 @@ void print(std::ostream& out, const CostExplanation& explanation) {
   }
 }
 
-/// Whether the closed form knows how long a schedule's ranks are idle: warm-up and cool-down of one
-/// pass through the stages.
-bool is_priced(std::string_view schedule) {
-  constexpr std::array<std::string_view, 6> kPriced{
-      "", "gpipe", "1f1b", "eager-1f1b", "interleaved-1f1b", "looped-bfs"};
-  return std::ranges::find(kPriced, schedule) != kPriced.end();
-}
-
 }  // namespace
 
 ExitCode explain_costs(const Context& context, const SetupOptions& options) {
@@ -52,20 +41,12 @@ ExitCode explain_costs(const Context& context, const SetupOptions& options) {
   if (!run) {
     return context.report(run.error());
   }
-  if (!is_priced(options.schedule)) {
-    return context.report(Error{
-        ErrorCode::kUnsupported,
-        fmt::format("the closed form has no term for the bubble of {}; `stagewright simulate` "
-                    "times a plan with any schedule",
-                    options.schedule),
-        "--schedule"});
-  }
   const auto constants = load_step_constants(*files);
   if (!constants) {
     return context.report(constants.error());
   }
   if (const auto able = can_price(run->setup); !able) {
-    return context.report(able.error());
+    return context.report(as_option(able.error()));
   }
   const CostExplanation explanation = explain_costs(run->setup, *constants);
   if (context.json) {

@@ -1,6 +1,8 @@
 #include "cli/setup_options.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -113,7 +115,7 @@ Result<TrainingRun> read_run(const SetupOptions& options,
     return pass_on(std::move(read));
   }
   if (auto ok = check(*run); !ok) {
-    return pass_on(std::move(ok));
+    return tl::unexpected<Error>(as_option(std::move(ok.error())));
   }
   return run;
 }
@@ -164,6 +166,23 @@ std::shared_ptr<SetupOptions> add_setup_options(CLI::App& command) {
       ->check(CLI::IsMember({"flash", "scores"}));
   command.add_option("--schedule", options->schedule, "1f1b, gpipe, zb-h1, ...");
   return options;
+}
+
+Error as_option(Error error) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOptions{
+      {{"plan.tp", "--tp"},
+       {"plan.pp", "--pp"},
+       {"plan.cp", "--cp"},
+       {"plan.ep", "--ep"},
+       {"plan.vpp", "--virtual-stages"},
+       {"plan.schedule", "--schedule"},
+       {"model", "--model"}}};
+  for (const auto& [field, option] : kOptions) {
+    if (error.where == field) {
+      error.where = option;
+    }
+  }
+  return error;
 }
 
 Result<ExplainedRun> explained_run(const DataFiles& files, const SetupOptions& options) {

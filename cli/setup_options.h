@@ -51,4 +51,8 @@ struct ExplainedRun {
 [[nodiscard]] Result<ExplainedRun> explained_run(const DataFiles& files,
                                                  const SetupOptions& options);
 
+/// The error of a run's check, which names fields of records and plans, with the option in their
+/// place.
+[[nodiscard]] Error as_option(Error error);
+
 }  // namespace stagewright

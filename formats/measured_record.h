@@ -35,6 +35,8 @@ struct MeasuredRecord {
   /// says so).
   std::string device;  ///< as the record names it: "A100-80GB-SXM"
   std::int32_t devices_per_node = 8;
+  /// The record's null: run.micro_batch is 1 and stands for whatever the framework's user chose.
+  bool micro_batch_unknown = false;
   std::string intra_link;  ///< free text, may be empty
   std::string inter_link;
   std::optional<double> iteration_seconds;
@@ -44,7 +46,8 @@ struct MeasuredRecord {
   /// The record's `measured` and `plan` fields that a time or memory model may want and that have
   /// no place above, by name ("attention_backend", "transformer_impl", "optimizer", "mp_mode").
   std::map<std::string, std::string> details;
-  std::vector<std::string> assumed;  ///< fields that the source does not print
+  std::vector<std::string> assumed;            ///< what the reader takes that the record lacks
+  std::vector<std::string> assumed_by_source;  ///< fields that the record's source does not print
   friend bool operator==(const MeasuredRecord&, const MeasuredRecord&) = default;
 };
 
@@ -58,10 +61,11 @@ struct RecordLine {
 };
 
 /// Reads published measurements, one JSON object a line (docs/formats/measured_record.md).  Nothing
-/// is filled in silently: a record that lacks, contradicts or mistypes a field that a prediction
-/// depends on is skipped with a reason.  What the reader completes follows from the record itself
-/// (dp from gpus / (tp pp cp), the number of micro-batches from the batch sizes, the iteration time
-/// from tokens per second), and must agree where both are there.
+/// is filled in silently: a record that lacks, contradicts or mistypes a field, or holds an absurd
+/// value in one, is skipped with a reason that names the field.  What the reader completes follows
+/// from the record itself (dp from gpus / (tp pp cp), the number of micro-batches from the batch
+/// sizes, the iteration time from tokens or samples per second), and must agree where both are
+/// there; what it assumes instead is listed in `assumed`.
 [[nodiscard]] std::vector<RecordLine> parse_measured_records(std::string_view text);
 
 }  // namespace stagewright

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/cost/step_constants.h"
+#include "study/accuracy_goals.h"
+#include "study/statistics.h"
 
 namespace stagewright {
 namespace {
@@ -16,65 +19,21 @@ std::string percent_or_dash(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f}", 100 * *share) : "";
 }
 
-/// Times of a source's dense or expert models.
-struct Times {
-  std::vector<double> errors;
-  std::vector<double> ratios;
-  int within = 0;
-  int covered = 0;
-};
-
-Times times_of(const AccuracyReport& report, const std::string& source, bool experts) {
-  Times times;
-  for (const AccuracyRow& row : report.rows) {
-    if (row.dataset != source || row.experts != experts || !row.predicted_seconds ||
-        !row.measured_seconds || !row.time_skipped.empty()) {
-      continue;
-    }
-    const double ratio = *row.predicted_seconds / *row.measured_seconds;
-    times.errors.push_back(std::abs(ratio - 1));
-    times.ratios.push_back(ratio);
-    times.within += std::abs(ratio - 1) <= 0.1 ? 1 : 0;
-    times.covered += std::abs(std::log(ratio)) <= 1.2816 * row.deviation ? 1 : 0;
-  }
-  return times;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  return sum / static_cast<double>(values.size());
-}
-
-std::string time_rows(const AccuracyReport& report, bool experts, double& middle) {
+std::string time_rows(const std::vector<TimeErrors>& sources, bool experts) {
   std::string text;
-  std::vector<double> medians;
-  for (const SourceAccuracy& source : report.sources) {
-    const Times times = times_of(report, source.name, experts);
-    if (times.errors.empty()) {
-      continue;
+  for (const TimeErrors& errors : sources) {
+    if (errors.experts == experts) {
+      text += fmt::format("| {} | {} | {:.1f} | {:.1f} | {:.0f} | {:+.1f} | {:.0f} | {} |\n",
+                          errors.source,
+                          errors.records,
+                          100 * errors.median,
+                          100 * errors.mean,
+                          100 * errors.within_10pct,
+                          100 * errors.bias,
+                          100 * errors.coverage,
+                          percent_or_dash(errors.noise_floor));
     }
-    const auto count = static_cast<double>(times.errors.size());
-    medians.push_back(median(times.errors));
-    text += fmt::format("| {} | {} | {:.1f} | {:.1f} | {:.0f} | {:+.1f} | {:.0f} | {} |\n",
-                        source.name,
-                        times.errors.size(),
-                        100 * medians.back(),
-                        100 * mean(times.errors),
-                        100 * times.within / count,
-                        100 * (median(times.ratios) - 1),
-                        100 * times.covered / count,
-                        percent_or_dash(source.noise_floor));
   }
-  middle = medians.empty() ? 0 : mean(medians);
   return text;
 }
 
@@ -82,37 +41,98 @@ std::string time_section(const AccuracyReport& report, const std::string& title)
   constexpr std::string_view kHead =
       "| source | records | median | mean | within 10 % | bias | in 80 % band | noise floor |\n"
       "| --- | --: | --: | --: | --: | --: | --: | --: |\n";
-  double middle = 0;
-  const std::string dense = time_rows(report, false, middle);
-  std::string text =
-      fmt::format("### {}\n\nDense models; mean of the sources' medians: {:.1f} %.\n\n{}{}",
-                  title,
-                  100 * middle,
-                  kHead,
-                  dense);
-  const std::string experts = time_rows(report, true, middle);
+  const std::vector<TimeErrors> sources = time_errors(report);
+  std::string text = fmt::format(
+      "### {}\n\nDense models; mean of the sources' medians: {:.1f} %. All records in the 80 % "
+      "band: {:.0f} %.\n\n{}{}",
+      title,
+      100 * mean_of_dense_medians(report),
+      100 * band_coverage(report),
+      kHead,
+      time_rows(sources, false));
+  const std::string experts = time_rows(sources, true);
   if (!experts.empty()) {
     text += fmt::format("\nModels with experts:\n\n{}{}", kHead, experts);
   }
   return text + "\n";
 }
 
-std::string memory_section(const AccuracyReport& report) {
-  std::string text =
-      "| source | records | median error, % | OOM right | OOM missed | fitting called OOM |\n"
-      "| --- | --: | --: | --: | --: | --: |\n";
-  for (const SourceAccuracy& source : report.sources) {
-    if (source.memory_records > 0 || source.oom_right + source.oom_wrong > 0) {
-      text += fmt::format("| {} | {} | {} | {} | {} | {} of {} |\n",
-                          source.name,
-                          source.memory_records,
-                          percent_or_dash(source.memory_median_ape),
-                          source.oom_right,
-                          source.oom_wrong - source.fits_called_oom,
-                          source.fits_called_oom,
-                          source.fitting);
+std::string goal_section(const AccuracyReport& seen, const AccuracyReport& unseen) {
+  std::string text = "| goal | at most | reached | |\n| --- | --: | --: | --- |\n";
+  for (const AccuracyGoal& goal : accuracy_goals(seen, unseen)) {
+    const bool count = goal.most >= 1 && goal.least == 0;
+    const auto figure = [&](double value) {
+      return count ? fmt::format("{:.0f}", value) : fmt::format("{:.1f} %", 100 * value);
+    };
+    text += fmt::format(
+        "| {} | {} | {} | {} |\n",
+        goal.name,
+        goal.least > 0 ? figure(goal.least) + " to " + figure(goal.most) : figure(goal.most),
+        figure(goal.value),
+        goal.met() ? "met" : "**missed**");
+  }
+  return text;
+}
+
+/// Errors of a source's memory: median and mean.
+std::string memory_errors(const AccuracyReport& report, const std::string& source) {
+  std::vector<double> errors;
+  for (const AccuracyRow& row : report.rows) {
+    if (row.dataset == source && row.predicted_bytes && row.measured_bytes) {
+      errors.push_back(std::abs(*row.predicted_bytes / *row.measured_bytes - 1));
     }
   }
+  return errors.empty() ? ""
+                        : fmt::format("{:.1f} / {:.1f}", 100 * median(errors), 100 * mean(errors));
+}
+
+std::string interval_text(int successes, int count) {
+  if (count == 0) {
+    return "none";
+  }
+  const auto [low, high] = proportion_interval(successes, count);
+  return fmt::format(
+      "{} of {} (95 % interval {:.1f} to {:.1f} %)", successes, count, 100 * low, 100 * high);
+}
+
+std::string memory_section(const AccuracyReport& seen, const AccuracyReport& unseen) {
+  std::string text = fmt::format(
+      "Median and mean error in percent; mean of the sources' medians {:.1f} %, left out {:.1f} "
+      "%.\n\n"
+      "| source | records | in the calibration | left out | OOM right | OOM missed | fitting "
+      "called "
+      "OOM |\n| --- | --: | --: | --: | --: | --: | --: |\n",
+      100 * mean_of_memory_medians(seen),
+      100 * mean_of_memory_medians(unseen));
+  int found = 0;
+  int missed = 0;
+  int alarms = 0;
+  int fitting = 0;
+  for (const SourceAccuracy& source : seen.sources) {
+    const int misses = source.oom_wrong - source.fits_called_oom;
+    if (source.memory_records == 0 && source.oom_right + source.oom_wrong == 0) {
+      continue;
+    }
+    found += source.oom_right;
+    missed += misses;
+    alarms += source.fits_called_oom;
+    fitting += source.fitting;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} of {} |\n",
+                        source.name,
+                        source.memory_records,
+                        memory_errors(seen, source.name),
+                        memory_errors(unseen, source.name),
+                        source.oom_right,
+                        misses,
+                        source.fits_called_oom,
+                        source.fitting);
+  }
+  text += fmt::format(
+      "\nRuns that ended out of memory and are called not fitting: {}. Runs that fit and are "
+      "called "
+      "out of memory: {}. Intervals are Clopper and Pearson's.\n",
+      interval_text(found, found + missed),
+      interval_text(alarms, fitting));
   return text;
 }
 
@@ -146,7 +166,7 @@ std::string group_section(const AccuracyReport& report) {
 std::string skipped_section(const AccuracyReport& report) {
   std::map<std::string, std::map<std::string, int>> counts;
   for (const AccuracyRow& row : report.rows) {
-    const std::string& reason = row.skipped.empty() ? row.time_skipped : row.skipped;
+    const std::string reason = not_judged(row);
     if (!reason.empty()) {
       ++counts[row.dataset][reason];
     }
@@ -211,30 +231,27 @@ std::string constant_section(const Calibration& calibration) {
   return text;
 }
 
-}  // namespace
-
-std::string accuracy_markdown(const AccuracyReport& seen,
-                              const AccuracyReport& unseen,
-                              const Calibration& calibration) {
+std::string memory_constant_section(const MemoryFit& memory) {
   std::string text =
-      "# How accurate the predictions are\n\n"
-      "Written by `stagewright validate FILE.jsonl --markdown docs/accuracy.md`; do not edit.\n"
-      "Errors are |predicted / measured - 1| of published runs, in percent "
-      "([the format](formats/measured_record.md)); bias is the median of predicted / measured, "
-      "- 1; the noise floor is the median spread of repeated measurements of one configuration. "
-      "A record is predicted from its own fields, the device's data sheet and the framework's "
-      "profile alone.\n\n## Step time\n\n";
-  text +=
-      time_section(unseen, "Sources that the calibration has not seen (one left out at a time)");
-  text += time_section(seen, "The same sources in the calibration");
-  text += "## Memory\n\n" + memory_section(seen);
-  text +=
-      "\n## Choosing among plans\n\n"
-      "Plans of one model on the same devices with the same batch, predicted without having "
-      "seen the source: rank correlation of predicted and measured times, and what the plan "
-      "predicted best costs over the best one.\n\n" +
-      group_section(unseen);
-  text += fmt::format(
+      "| constant | value | loss up 2 % | prior | moved by | meaning |\n"
+      "| --- | --: | --- | --: | --- | --- |\n";
+  for (const FittedMemoryConstant& fitted : memory.fitted) {
+    const auto& info = memory_constant_infos()[static_cast<std::size_t>(fitted.constant)];
+    text += fmt::format("| {} | {:.4g} | {:.4g} to {:.4g} | {:.4g} | {} | {} |\n",
+                        info.name,
+                        fitted.value,
+                        fitted.low,
+                        fitted.high,
+                        info.prior,
+                        fmt::join(fitted.sources, ", "),
+                        info.meaning);
+  }
+  return text;
+}
+
+std::string constants_text(const AccuracyDocument& document) {
+  const Calibration& calibration = document.calibration;
+  std::string text = fmt::format(
       "\n## Constants\n\n{} constants are fitted to {} records of {} sources "
       "(`stagewright calibrate`): robust least squares on the logarithm, every source weighing "
       "the same, each constant held to its prior. \"Loss up 2 %\" is how far it can move alone. "
@@ -244,11 +261,8 @@ std::string accuracy_markdown(const AccuracyReport& seen,
       calibration.sources.size());
   text += constant_section(calibration);
   if (!calibration.undetermined.empty()) {
-    text += "\nNo record moves these, so that they keep their priors: ";
-    for (std::size_t i = 0; i < calibration.undetermined.size(); ++i) {
-      text += (i == 0 ? "" : ", ") + calibration.undetermined[i];
-    }
-    text += ".\n";
+    text += fmt::format("\nNo record moves these, so that they keep their priors: {}.\n",
+                        fmt::join(calibration.undetermined, ", "));
   }
   const StepBand& band = calibration.constants.band;
   text += fmt::format(
@@ -260,8 +274,54 @@ std::string accuracy_markdown(const AccuracyReport& seen,
       band.traffic,
       band.fixed,
       band.experts);
+  text += fmt::format(
+      "\nOf the memory, {} constants from {} records, by coordinate descent on the mean of median "
+      "and mean error per source; all else is arithmetic ([memory.md](memory.md)).\n\n",
+      document.memory.fitted.size(),
+      document.memory.records);
+  return text + memory_constant_section(document.memory);
+}
+
+std::string assumed_section(const AccuracyReport& report) {
+  std::string text = "| assumed | records |\n| --- | --: |\n";
+  for (const auto& [assumption, count] : assumption_counts(report)) {
+    text += fmt::format("| {} | {} |\n", assumption, count);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string accuracy_markdown(const AccuracyDocument& document) {
+  const AccuracyReport& seen = document.seen;
+  const AccuracyReport& unseen = document.unseen;
+  std::string text =
+      "# How accurate the predictions are\n\n"
+      "Written by `stagewright validate FILE.jsonl --markdown docs/accuracy.md`; do not edit.\n"
+      "Errors are |predicted / measured - 1| of published runs, in percent "
+      "([the format](formats/measured_record.md)); bias is the median of predicted / measured, "
+      "- 1; the noise floor is the median spread of repeated measurements of one configuration. "
+      "A record is predicted from its own fields, the device's data sheet and the framework's "
+      "profile alone.\n\n## Goals\n\nOf the errors in the calibration, where not said "
+      "otherwise.\n\n";
+  text += goal_section(seen, unseen);
+  text += "\n## Step time\n\n";
+  text +=
+      time_section(unseen, "Sources that the calibration has not seen (one left out at a time)");
+  text += time_section(seen, "The same sources in the calibration");
+  text += "## Memory\n\n" + memory_section(seen, unseen);
+  text +=
+      "\n## Choosing among plans\n\n"
+      "Plans of one model on the same devices with the same batch, predicted without having "
+      "seen the source: rank correlation of predicted and measured times, and what the plan "
+      "predicted best costs over the best one.\n\n" +
+      group_section(unseen);
+  text += constants_text(document);
   text += "\n## Worst records (source not seen)\n\n" + worst_section(unseen);
-  text += "\n## Not judged\n\n" + skipped_section(seen);
+  text += "\n## Not judged\n\n\"time:\" where the memory of the same record is judged.\n\n" +
+          skipped_section(seen);
+  text +=
+      "\n## Assumed\n\nWhat predictions take that records do not say.\n\n" + assumed_section(seen);
   return text;
 }
 

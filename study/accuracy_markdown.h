@@ -4,14 +4,21 @@
 
 #include "study/accuracy_report.h"
 #include "study/calibrate.h"
+#include "study/fit_memory.h"
 
 namespace stagewright {
 
-/// docs/accuracy.md: errors per source with the constants in use and with constants that have not
-/// seen the source, competing plans, the worst rows, and every calibrated constant with its source
-/// and interval.  `unseen` holds the rows of leave_one_out.
-[[nodiscard]] std::string accuracy_markdown(const AccuracyReport& seen,
-                                            const AccuracyReport& unseen,
-                                            const Calibration& calibration);
+/// What docs/accuracy.md is written from.
+struct AccuracyDocument {
+  AccuracyReport seen;    ///< with the constants in use
+  AccuracyReport unseen;  ///< the rows of leave_one_out
+  Calibration calibration;
+  MemoryFit memory;
+};
+
+/// docs/accuracy.md: the goals and whether they are met; errors of time and memory per source, seen
+/// and left out; competing plans; the worst rows; every calibrated constant with its data and its
+/// interval; and what is not judged or assumed.
+[[nodiscard]] std::string accuracy_markdown(const AccuracyDocument& document);
 
 }  // namespace stagewright

@@ -9,29 +9,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "study/statistics.h"
+
 namespace stagewright {
 namespace {
-
-/// Half-width of an 80 % band in standard deviations.
-constexpr double kBand = 1.2816;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  return sum / static_cast<double>(values.size());
-}
-
-bool timed(const AccuracyRow& row) {
-  return row.predicted_seconds && row.measured_seconds && row.time_skipped.empty();
-}
 
 double ratio(const AccuracyRow& row) {
   return *row.predicted_seconds / *row.measured_seconds;
@@ -81,7 +62,7 @@ void add_groups(SourceAccuracy& source, const std::vector<const AccuracyRow*>& r
   std::map<std::string, std::vector<const AccuracyRow*>> groups;
   std::map<std::string, std::vector<double>> repeats;
   for (const AccuracyRow* row : rows) {
-    if (timed(*row)) {
+    if (is_timed(*row)) {
       groups[row->group].push_back(row);
       repeats[row->configuration].push_back(*row->measured_seconds);
     }
@@ -134,15 +115,16 @@ SourceAccuracy source_of(const std::string& name, const std::vector<const Accura
   int within = 0;
   int covered = 0;
   for (const AccuracyRow* row : rows) {
-    source.skipped += row->skipped.empty() ? 0 : 1;
-    if (!timed(*row)) {
+    source.skipped += not_judged(*row).empty() ? 0 : 1;
+    source.time_skipped += row->time_skipped.empty() ? 0 : 1;
+    if (!is_timed(*row)) {
       continue;
     }
     const double error = std::abs(ratio(*row) - 1);
     errors.push_back(error);
     ratios.push_back(ratio(*row));
     within += error <= 0.1 ? 1 : 0;
-    covered += std::abs(std::log(ratio(*row))) <= kBand * row->deviation ? 1 : 0;
+    covered += std::abs(std::log(ratio(*row))) <= kBandHalfWidth * row->deviation ? 1 : 0;
   }
   source.time_records = static_cast<int>(errors.size());
   if (!errors.empty()) {
@@ -189,21 +171,33 @@ nlohmann::ordered_json to_json(const AccuracyRow& row) {
   const auto gigabytes = [&](const std::optional<double>& bytes) {
     return bytes ? nlohmann::ordered_json(*bytes / kGigabyte) : nlohmann::ordered_json();
   };
-  nlohmann::ordered_json skipped;
-  if (!row.skipped.empty()) {
-    skipped = row.skipped;
-  } else if (!row.time_skipped.empty()) {
-    skipped = row.time_skipped;
+  const std::string reason = not_judged(row);
+  // A time that is not judged is not shown as a prediction either.
+  nlohmann::ordered_json predicted;
+  if (is_timed(row)) {
+    predicted = *row.predicted_seconds;
   }
   return {{"id", row.id},
-          {"predicted_s", number_or_null(row.predicted_seconds)},
+          {"predicted_s", std::move(predicted)},
           {"measured_s", number_or_null(row.measured_seconds)},
           {"predicted_gb", gigabytes(row.predicted_bytes)},
           {"measured_gb", gigabytes(row.measured_bytes)},
-          {"skipped", std::move(skipped)}};
+          {"skipped", reason.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(reason)}};
 }
 
 }  // namespace
+
+bool is_timed(const AccuracyRow& row) {
+  return row.predicted_seconds && row.measured_seconds && row.skipped.empty() &&
+         row.time_skipped.empty();
+}
+
+std::string not_judged(const AccuracyRow& row) {
+  if (!row.skipped.empty() || row.time_skipped.empty()) {
+    return row.skipped;
+  }
+  return "time: " + row.time_skipped;
+}
 
 AccuracyReport summarize(std::vector<AccuracyRow> rows) {
   AccuracyReport report{.rows = std::move(rows)};
@@ -217,7 +211,7 @@ AccuracyReport summarize(std::vector<AccuracyRow> rows) {
     members.push_back(&row);
   }
   for (const std::string& name : order) {
-    report.sources.push_back(source_of(name, by_source[name]));
+    report.sources.push_back(source_of(name.empty() ? "(no source)" : name, by_source[name]));
   }
   return report;
 }
@@ -232,6 +226,19 @@ std::string to_json_text(const AccuracyReport& report) {
     json["rows"].push_back(to_json(row));
   }
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::vector<std::pair<std::string, int>> assumption_counts(const AccuracyReport& report) {
+  std::map<std::string, int> counts;
+  for (const AccuracyRow& row : report.rows) {
+    for (const std::string& assumption : row.assumed) {
+      ++counts[assumption];
+    }
+  }
+  std::vector<std::pair<std::string, int>> sorted(counts.begin(), counts.end());
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
 }
 
 std::string largest_terms(const AccuracyRow& row, std::size_t count) {
@@ -254,7 +261,7 @@ std::string largest_terms(const AccuracyRow& row, std::size_t count) {
 std::vector<const AccuracyRow*> worst_rows(const AccuracyReport& report, std::size_t count) {
   std::vector<const AccuracyRow*> rows;
   for (const AccuracyRow& row : report.rows) {
-    if (timed(row)) {
+    if (is_timed(row)) {
       rows.push_back(&row);
     }
   }

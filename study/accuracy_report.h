@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/step/step_time.h"
@@ -13,6 +14,7 @@ namespace stagewright {
 struct AccuracyRow {
   std::string id;
   std::string dataset;
+  std::string device;         ///< as the record names it
   std::string group;          ///< records of one model, device count and batch compete: equal keys
   std::string configuration;  ///< equal for repeated measurements of one and the same run
   bool experts = false;
@@ -24,9 +26,16 @@ struct AccuracyRow {
   std::optional<bool> predicted_fits;
   double deviation = 0;  ///< of the logarithm: the band is +- 1.2816 of it (80 %)
   std::array<double, kStepTermCount> terms{};
-  std::string skipped;       ///< why nothing is predicted
-  std::string time_skipped;  ///< why the time is not judged although memory may be
+  std::string skipped;               ///< why nothing of the record is judged
+  std::string time_skipped;          ///< why its time is not judged although its memory is
+  std::vector<std::string> assumed;  ///< what the prediction takes that the record does not say
 };
+
+/// Whether the row's time counts in the errors: measured, predicted and not doubted.
+[[nodiscard]] bool is_timed(const AccuracyRow& row);
+
+/// Why the row is not judged: the reason, "time: ..." where only its time is left out, or nothing.
+[[nodiscard]] std::string not_judged(const AccuracyRow& row);
 
 /// Plans of one model that compete on equal devices and batch.
 struct PlanGroup {
@@ -39,8 +48,9 @@ struct PlanGroup {
 /// Errors are fractions: |predicted / measured - 1|.
 struct SourceAccuracy {
   std::string name;
-  int records = 0;  ///< lines of this source
-  int skipped = 0;
+  int records = 0;       ///< lines of this source
+  int skipped = 0;       ///< lines that are not judged, or only their memory
+  int time_skipped = 0;  ///< of `skipped`: those whose memory is judged
   int time_records = 0;
   std::optional<double> time_median_ape;
   std::optional<double> time_mean_ape;
@@ -67,6 +77,10 @@ struct AccuracyReport {
 
 /// The object that `stagewright validate --json` prints.
 [[nodiscard]] std::string to_json_text(const AccuracyReport& report);
+
+/// What predictions take that records do not say, with how many records; most frequent first.
+[[nodiscard]] std::vector<std::pair<std::string, int>> assumption_counts(
+    const AccuracyReport& report);
 
 /// "products 43, host 20": shares of the predicted time in percent, largest first.
 [[nodiscard]] std::string largest_terms(const AccuracyRow& row, std::size_t count);

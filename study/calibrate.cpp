@@ -7,6 +7,8 @@
 #include <utility>
 
 #include <Eigen/Dense>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/step/step_time.h"
 #include "study/record_setup.h"
@@ -18,6 +20,8 @@ namespace {
 
 /// Typical error of a good prediction: where the loss turns from quadratic to linear.
 constexpr double kScale = 0.05;
+/// The same of steps that one user logged on one cluster.
+constexpr double kOwnScale = 0.01;
 /// A source counts like this many independent records, however many more it has.
 constexpr double kSourceRecords = 12;
 /// A constant that lies this near to its prior was moved by no record.
@@ -77,7 +81,6 @@ Result<Problem> collect(const DataFiles& files,
                 "no record can be used: each needs a measured time, a known device and quality A "
                 "or B");
   }
-  problem.classes.erase("generic");
   for (Sample& sample : problem.samples) {
     const double count = counts[sample.source];
     const double experts = sample.setup.run.experts ? 0.5 : 1;
@@ -100,9 +103,14 @@ bool concerns(const StepParameter& parameter, const Sample& sample) {
 
 class Fit {
  public:
-  Fit(const Problem& problem, std::vector<StepParameter> parameters)
-      : problem_(&problem), parameters_(std::move(parameters)) {
-    constants_ = prior_step_constants();
+  Fit(const Problem& problem,
+      std::vector<StepParameter> parameters,
+      StepConstants start,
+      double scale)
+      : problem_(&problem),
+        parameters_(std::move(parameters)),
+        constants_(std::move(start)),
+        scale_(scale) {
     for (const StepParameter& parameter : parameters_) {
       value_of(constants_, parameter) = parameter.prior;
     }
@@ -126,7 +134,7 @@ class Fit {
   [[nodiscard]] double data_loss(const Eigen::VectorXd& residual) const {
     double sum = 0;
     for (std::size_t i = 0; i < problem_->samples.size(); ++i) {
-      const double r = residual[static_cast<Eigen::Index>(i)] / kScale;
+      const double r = residual[static_cast<Eigen::Index>(i)] / scale_;
       sum += problem_->samples[i].weight * 2 * (std::sqrt(1 + r * r) - 1);
     }
     return sum;
@@ -203,9 +211,9 @@ class Fit {
     const auto count = static_cast<Eigen::Index>(parameters_.size());
     Eigen::VectorXd weight(residual.size());
     for (Eigen::Index i = 0; i < residual.size(); ++i) {
-      const double r = residual[i] / kScale;
+      const double r = residual[i] / scale_;
       weight[i] = problem_->samples[static_cast<std::size_t>(i)].weight /
-                  (kScale * kScale * std::sqrt(1 + r * r));
+                  (scale_ * scale_ * std::sqrt(1 + r * r));
     }
     Eigen::MatrixXd normal = slopes.transpose() * weight.asDiagonal() * slopes;
     Eigen::VectorXd pull = -slopes.transpose() * weight.asDiagonal() * residual;
@@ -231,6 +239,7 @@ class Fit {
   const Problem* problem_;
   std::vector<StepParameter> parameters_;
   StepConstants constants_;
+  double scale_;
 };
 
 /// Datasets by how strongly the parameter moves their predictions.
@@ -272,16 +281,50 @@ double edge(Fit& fit, const StepParameter& parameter, double loss, double direct
   return start * std::exp(direction * low);
 }
 
+/// A source to leave out must be there: a slip in its name would leave nothing out.
+Result<void> check_sources(const std::vector<RecordLine>& records,
+                           const std::vector<std::string>& without) {
+  std::set<std::string> known;
+  for (const RecordLine& line : records) {
+    known.insert(line.dataset);
+  }
+  known.erase("");
+  for (const std::string& name : without) {
+    if (!known.contains(name)) {
+      return fail(
+          ErrorCode::kInvalidInput,
+          fmt::format(
+              "no record is of source '{}'; the sources are {}", name, fmt::join(known, ", ")),
+          "--without");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Calibration> calibrate(const DataFiles& files,
                               const std::vector<RecordLine>& records,
                               const CalibrateOptions& options) {
+  if (auto known = check_sources(records, options.without); !known) {
+    return pass_on(std::move(known));
+  }
   auto problem = collect(files, records, options);
   if (!problem) {
     return pass_on(std::move(problem));
   }
-  Fit fit(*problem, step_parameters(problem->classes, problem->architectures));
+  const auto& start = options.start;
+  if (start) {
+    std::erase_if(problem->architectures,
+                  [&](const std::string& name) { return !start->architectures.contains(name); });
+  } else {
+    problem->classes.erase("generic");
+  }
+  Fit fit(*problem,
+          start ? cluster_parameters(*start, problem->architectures)
+                : step_parameters(problem->classes, problem->architectures),
+          start ? *start : prior_step_constants(),
+          start ? kOwnScale : kScale);
   fit.run(options.rounds);
   Calibration calibration;
   const Eigen::VectorXd residual = fit.residuals(fit.constants());
@@ -306,7 +349,9 @@ Result<Calibration> calibrate(const DataFiles& files,
     calibration.fitted.push_back(std::move(fitted));
   }
   calibration.constants = fit.constants();
-  set_defaults(calibration.constants, problem->classes, problem->architectures);
+  if (!start) {
+    set_defaults(calibration.constants, problem->classes, problem->architectures);
+  }
   calibration.sources = problem->sources;
   calibration.records = static_cast<int>(problem->samples.size());
   calibration.loss = loss;

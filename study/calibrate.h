@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace stagewright {
 struct CalibrateOptions {
   std::vector<std::string> without;  ///< datasets to leave out
   int rounds = 25;                   ///< of the least-squares iteration, at most
+  /// Where set: the records are a few steps of one cluster, and only what clusters and their
+  /// programs differ in moves from here (`cluster_parameters`).
+  std::optional<StepConstants> start = {};
 };
 
 /// One fitted number.
@@ -35,7 +39,7 @@ struct Calibration {
   double loss = 0;                        ///< mean over sources of the mean robust error
 };
 
-/// Fits every constant of the step time to measured records: least squares on the logarithm of
+/// Fits the constants of the step time to measured records: least squares on the logarithm of
 /// predicted over measured, each source weighing the same however many records it has, large errors
 /// counting linearly (Huber 1964), and each constant held to its prior by its spread (ridge).
 /// A class or architecture that no remaining record uses gets the default: the middle of the

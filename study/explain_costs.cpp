@@ -8,12 +8,10 @@
 
 #include "sim/cost/kernel_time.h"
 #include "sim/step/layer_time.h"
+#include "study/statistics.h"
 
 namespace stagewright {
 namespace {
-
-/// Half-width of an 80 % band in standard deviations.
-constexpr double kBand = 1.2816;
 
 // The ranges that the measured runs of the calibration span (docs/accuracy.md).
 constexpr std::int64_t kLeastHidden = 768;
@@ -209,8 +207,8 @@ CostExplanation explain_costs(const TrainingSetup& setup, const StepConstants& c
   CostExplanation explanation;
   explanation.step = step_time(setup, constants);
   const double seconds = explanation.step.seconds;
-  explanation.low = seconds * std::exp(-kBand * explanation.step.deviation);
-  explanation.high = seconds * std::exp(kBand * explanation.step.deviation);
+  explanation.low = seconds * std::exp(-kBandHalfWidth * explanation.step.deviation);
+  explanation.high = seconds * std::exp(kBandHalfWidth * explanation.step.deviation);
   for (std::size_t i = 0; i < kStepTermCount; ++i) {
     const auto term = static_cast<StepTerm>(i);
     if (explanation.step[term] < 1e-3 * seconds) {

@@ -12,6 +12,7 @@
 #include "core/base/check.h"
 #include "core/cluster/cluster.h"
 #include "sim/cost/analytical_compute.h"
+#include "study/statistics.h"
 
 namespace stagewright {
 namespace {
@@ -77,13 +78,6 @@ void set_numbers(Series& series) {
     series.analytical(i) =
         std::log(to_seconds(compute_time(point.op, series.device)) / point.seconds);
   }
-}
-
-double median(std::vector<double> values) {
-  SW_CHECK(!values.empty(), "values");
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// Of logarithms of predicted over measured.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <thread>
@@ -10,37 +11,51 @@
 
 #include "sim/step/step_time.h"
 #include "study/calibrate.h"
+#include "study/fit_memory.h"
+#include "study/statistics.h"
 #include "study/validate.h"
 
 namespace stagewright {
 namespace {
 
-/// Half-width of an 80 % band in standard deviations.
-constexpr double kBand = 1.2816;
-
 std::vector<std::string> sources_of(const std::vector<RecordLine>& records) {
   std::vector<std::string> names;
   for (const RecordLine& line : records) {
-    if (line.record && line.record->iteration_seconds &&
-        std::ranges::find(names, line.dataset) == names.end()) {
+    if (!line.dataset.empty() && std::ranges::find(names, line.dataset) == names.end()) {
       names.push_back(line.dataset);
     }
   }
   return names;
 }
 
+bool has_time(const RecordLine& line) {
+  return line.record && line.record->iteration_seconds;
+}
+
+bool has_memory(const RecordLine& line) {
+  return line.record && (line.record->memory_bytes || line.record->out_of_memory);
+}
+
 Result<std::vector<AccuracyRow>> predict_unseen(const DataFiles& files,
                                                 const std::vector<RecordLine>& records,
                                                 const std::string& source) {
-  auto calibration = calibrate(files, records, {.without = {source}});
-  if (!calibration) {
-    return pass_on(std::move(calibration));
-  }
   std::vector<RecordLine> own;
   std::ranges::copy_if(records, std::back_inserter(own), [&](const RecordLine& line) {
     return line.dataset == source;
   });
-  auto report = validate(files, own, calibration->constants);
+  StepConstants constants = prior_step_constants();
+  if (std::ranges::any_of(own, has_time)) {
+    auto calibration = calibrate(files, records, {.without = {source}});
+    if (!calibration) {
+      return pass_on(std::move(calibration));
+    }
+    constants = std::move(calibration->constants);
+  }
+  MemoryConstants memory = prior_memory_constants();
+  if (std::ranges::any_of(own, has_memory)) {
+    memory = fit_memory(files, records, {source}).constants;
+  }
+  auto report = validate(files, own, constants, memory);
   if (!report) {
     return pass_on(std::move(report));
   }
@@ -49,10 +64,6 @@ Result<std::vector<AccuracyRow>> predict_unseen(const DataFiles& files,
 
 StepTime step_of(const AccuracyRow& row) {
   return {.seconds = row.predicted_seconds.value_or(1), .terms = row.terms};
-}
-
-bool timed(const AccuracyRow& row) {
-  return row.predicted_seconds && row.measured_seconds && row.time_skipped.empty();
 }
 
 /// Shares that a band is a linear function of, with the error.
@@ -68,7 +79,7 @@ std::vector<Point> points_of(const std::vector<AccuracyRow>& rows, std::size_t& 
   std::map<std::string, std::size_t> known;
   std::vector<Point> points;
   for (const AccuracyRow& row : rows) {
-    if (!timed(row)) {
+    if (!is_timed(row)) {
       continue;
     }
     const std::string name = row.dataset + (row.experts ? " (experts)" : "");
@@ -95,7 +106,7 @@ double miss(const std::vector<Point>& points,
     for (std::size_t i = 0; i < weights.size(); ++i) {
       deviation += weights.at(i) * point.shares.at(i);
     }
-    const double inside = point.error <= kBand * deviation ? 1 : 0;
+    const double inside = point.error <= kBandHalfWidth * deviation ? 1 : 0;
     covered[point.source] += inside;
     counts[point.source] += 1;
     all += inside;
@@ -111,7 +122,8 @@ double miss(const std::vector<Point>& points,
 }  // namespace
 
 Result<std::vector<AccuracyRow>> leave_one_out(const DataFiles& files,
-                                               const std::vector<RecordLine>& records) {
+                                               const std::vector<RecordLine>& records,
+                                               const StepBand& band) {
   const std::vector<std::string> sources = sources_of(records);
   std::vector<std::optional<Result<std::vector<AccuracyRow>>>> parts(sources.size());
   std::atomic<std::size_t> next{0};
@@ -134,6 +146,7 @@ Result<std::vector<AccuracyRow>> leave_one_out(const DataFiles& files,
     }
     std::ranges::move(**part, std::back_inserter(rows));
   }
+  set_deviations(rows, band);
   return rows;
 }
 

@@ -11,11 +11,13 @@
 
 namespace stagewright {
 
-/// Predicts every source with constants that were calibrated without it; a class or architecture
-/// that only it had gets the default.  The rows come in the order of `records`; memory is not
-/// predicted again.  Uses the machine's cores; the result does not depend on how many.
-[[nodiscard]] Result<std::vector<AccuracyRow>> leave_one_out(
-    const DataFiles& files, const std::vector<RecordLine>& records);
+/// Predicts the time and the memory of every source with constants that were calibrated without it;
+/// a class or architecture that only it had gets the default.  The rows come source by source, each
+/// with the deviations of `band`; records without a source are left out.  Uses the machine's cores;
+/// the result does not depend on how many.
+[[nodiscard]] Result<std::vector<AccuracyRow>> leave_one_out(const DataFiles& files,
+                                                             const std::vector<RecordLine>& records,
+                                                             const StepBand& band);
 
 /// Fits the coefficients of StepBand so that the 80 % band covers 80 % of these rows, and of each
 /// source as nearly as it can.

@@ -6,76 +6,43 @@
 #include <utility>
 #include <vector>
 
-#include "core/cluster/cluster.h"
+#include <fmt/format.h>
+
+#include "sim/memory/step_memory.h"
+#include "study/record_names.h"
 
 namespace stagewright {
 namespace {
 
 /// "4x100 Gb/s ... per node", "(8x400 Gb/s NDR)", "1600 Gb/s RoCE per node", "400 Gb/s ... per
 /// GPU".
-void read_network(const std::string& words, std::int32_t devices_per_node, LinkSpec& link) {
-  static const std::regex kPorts(R"((?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*Gb/s)");
+Result<void> read_network(const std::string& words, std::int32_t devices_per_node, LinkSpec& link) {
+  static const std::regex kPorts(R"((?:(\d{1,4})\s*x\s*)?(\d{1,7}(?:\.\d{1,6})?)\s*Gb/s)");
   std::smatch match;
   if (!std::regex_search(words, match, kPorts)) {
-    return;
+    return {};
   }
   const double rate = std::stod(match[2].str()) * 1e9 / 8;
+  const std::int32_t ports = match[1].matched ? std::stoi(match[1].str()) : 1;
+  if (rate <= 0 || ports <= 0) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("'{}' names a rate of 0", words),
+                "cluster.inter_link");
+  }
+  link.bandwidth = BytesPerSecond(rate);
+  link.devices_per_port = 1;
   if (match[1].matched) {
-    const std::int32_t ports = std::max(1, std::stoi(match[1].str()));
-    link.bandwidth = BytesPerSecond(rate);
     link.devices_per_port = std::max(1, devices_per_node / ports);
   } else if (words.find("per node") != std::string::npos) {
     link.bandwidth = BytesPerSecond(rate / devices_per_node);
-    link.devices_per_port = 1;
-  } else {
-    link.bandwidth = BytesPerSecond(rate);
-    link.devices_per_port = 1;
   }
   link.name = words;
-}
-
-/// The device of that name; or of the names that its words allow: "NVIDIA H100 80GB SXM5",
-/// "A100-SXM4-40GB" and "h100_sxm" mean the model, memory and form of a device file.
-Result<DeviceType> device_named(const DataFiles& files, const std::string& words) {
-  auto exact = find_device(files, words);
-  if (exact) {
-    return exact;
-  }
-  static const std::regex kModel(R"((gh|gb|[abhlv]|mi|rtx ?)\d+[a-z]{0,2})", std::regex::icase);
-  static const std::regex kMemory(R"((\d+) ?g(i)?b)", std::regex::icase);
-  static const std::regex kForm(R"((sxm|pcie|nvl))", std::regex::icase);
-  std::smatch model;
-  if (!std::regex_search(words, model, kModel)) {
-    return exact;
-  }
-  const std::string base = model[0].str();
-  std::smatch memory;
-  std::smatch form;
-  const bool has_memory = std::regex_search(words, memory, kMemory);
-  const bool has_form = std::regex_search(words, form, kForm);
-  std::vector<std::string> names;
-  if (has_memory && has_form) {
-    names.push_back(base + "-" + memory[1].str() + "gb-" + form[0].str());
-  }
-  if (has_memory) {
-    names.push_back(base + "-" + memory[1].str() + "gb-sxm");
-    names.push_back(base + "-" + memory[1].str() + "gb");
-  } else if (has_form) {
-    names.push_back(base + "-" + form[0].str());
-  } else {
-    names.push_back(base);
-  }
-  for (const std::string& name : names) {
-    if (auto found = find_device(files, name)) {
-      return found;
-    }
-  }
-  return exact;
+  return {};
 }
 
 /// Devices under one NVLink switch system: "NVL72" says so, else the node.
 std::int32_t domain_of(const std::string& words, std::int32_t devices_per_node) {
-  static const std::regex kDomain(R"(NVL(\d+))");
+  static const std::regex kDomain(R"(NVL(\d{1,4}))");
   std::smatch match;
   if (std::regex_search(words, match, kDomain)) {
     return std::max(1, std::stoi(match[1].str()));
@@ -83,7 +50,85 @@ std::int32_t domain_of(const std::string& words, std::int32_t devices_per_node) 
   return devices_per_node;
 }
 
+/// Figures that no run on this device can have had.
+Result<void> check_figures(const MeasuredRecord& record, const DeviceType& device) {
+  // Drivers, PyTorch and data sheets count the device's memory differently.
+  constexpr double kMemoryCounts = 1.05;
+  const auto memory = static_cast<double>(device.memory.count());
+  if (record.memory_bytes && *record.memory_bytes > kMemoryCounts * memory) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{:.4g} GB, but {} has {:.4g} GB",
+                            *record.memory_bytes / 1e9,
+                            device.name,
+                            memory / 1e9),
+                "measured.memory_gb");
+  }
+  double peak = 0;
+  for (const auto& [type, rate] : device.peak) {
+    // 4-bit units run at twice the rate of 8-bit ones.
+    peak = std::max(peak, rate.count() * (type == DType::kFloat8 ? 2 : 1));
+  }
+  if (!record.iteration_seconds || peak == 0) {
+    return {};
+  }
+  constexpr double kLeastShare = 1e-5;
+  const TrainingRun& run = record.run;
+  const double flops = 6 * parameter_counts(run).active * static_cast<double>(run.global_batch()) *
+                       static_cast<double>(run.sequence);
+  const double rate = flops / (*record.iteration_seconds * static_cast<double>(run.devices()));
+  if (rate > peak || rate < kLeastShare * peak) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{:.4g} s make {:.3g} TFLOP/s a device; the peak of {} is {:.4g}",
+                            *record.iteration_seconds,
+                            rate / 1e12,
+                            device.name,
+                            peak / 1e12),
+                "measured.iter_time_s");
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<FrameworkProfile> RecordSetups::framework_of(const std::string& name) {
+  auto known = frameworks_.find(name);
+  if (known == frameworks_.end()) {
+    auto found = framework_named(*files_, name);
+    if (!found) {
+      found = default_framework(*files_);
+    }
+    if (!found) {
+      return found;
+    }
+    known = frameworks_.emplace(name, *std::move(found)).first;
+  }
+  return known->second;
+}
+
+Result<void> RecordSetups::choose_micro_batch(TrainingSetup& setup) {
+  if (!memory_) {
+    auto loaded = load_memory_constants(*files_);
+    if (!loaded) {
+      return pass_on(std::move(loaded));
+    }
+    memory_ = *loaded;
+  }
+  const std::int64_t sequences = setup.run.micro_batches * setup.run.micro_batch;
+  const std::int64_t rounds = setup.run.pp > 1 ? std::int64_t{4} * setup.run.pp : 1;
+  TrainingSetup trial = setup;
+  for (std::int64_t size = 1; size * rounds <= sequences; size *= 2) {
+    if (sequences % size != 0) {
+      break;
+    }
+    trial.run.micro_batch = static_cast<std::int32_t>(size);
+    trial.run.micro_batches = sequences / size;
+    if (!fits(step_memory(trial, *memory_), trial.device)) {
+      break;
+    }
+    setup.run = trial.run;
+  }
+  return {};
+}
 
 Result<TrainingSetup> RecordSetups::setup_of(const MeasuredRecord& record) {
   auto device = devices_.find(record.device);
@@ -91,28 +136,50 @@ Result<TrainingSetup> RecordSetups::setup_of(const MeasuredRecord& record) {
     device = devices_.emplace(record.device, device_named(*files_, record.device)).first;
   }
   if (!device->second) {
-    return tl::unexpected<Error>(device->second.error());
+    Error error = device->second.error();
+    error.where = "cluster.gpu";
+    return tl::unexpected<Error>(std::move(error));
   }
-  auto framework = frameworks_.find(record.framework);
-  if (framework == frameworks_.end()) {
-    auto found = find_framework(*files_, record.framework);
-    if (!found) {
-      found = default_framework(*files_);
-      if (!found) {
-        return pass_on(std::move(found));
-      }
-    }
-    framework = frameworks_.emplace(record.framework, *std::move(found)).first;
+  if (auto possible = check_figures(record, *device->second); !possible) {
+    return pass_on(std::move(possible));
+  }
+  auto framework = framework_of(record.framework);
+  if (!framework) {
+    return pass_on(std::move(framework));
   }
   TrainingSetup setup;
   setup.run = record.run;
   setup.device = *device->second;
-  setup.framework = framework->second;
+  setup.framework = *std::move(framework);
   setup.intra_node = setup.device.intra_node;
   setup.inter_node = setup.device.inter_node;
   setup.domain = domain_of(record.intra_link, record.devices_per_node);
-  read_network(record.inter_link, record.devices_per_node, setup.inter_node);
+  if (auto read = read_network(record.inter_link, record.devices_per_node, setup.inter_node);
+      !read) {
+    return pass_on(std::move(read));
+  }
+  if (record.micro_batch_unknown) {
+    if (auto chosen = choose_micro_batch(setup); !chosen) {
+      return pass_on(std::move(chosen));
+    }
+  }
   return setup;
+}
+
+std::vector<std::string> RecordSetups::assumptions(const MeasuredRecord& record,
+                                                   const TrainingSetup& setup) {
+  std::vector<std::string> assumed;
+  if (setup.framework.name == "generic" && record.framework != "generic") {
+    assumed.push_back(record.framework.empty()
+                          ? "framework (not stated: generic)"
+                          : fmt::format("framework ('{}' is unknown: generic)", record.framework));
+  }
+  if (record.micro_batch_unknown) {
+    assumed.push_back(fmt::format(
+        "plan.micro_batch ({}: the largest that fits and leaves 4 micro-batches a stage)",
+        setup.run.micro_batch));
+  }
+  return assumed;
 }
 
 }  // namespace stagewright

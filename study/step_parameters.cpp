@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -21,10 +23,62 @@ struct ShareInfo {
 constexpr std::array<ShareInfo, 2> kShares{{{"matrix", &ArchitectureShares::matrix, 0.08},
                                             {"attention", &ArchitectureShares::attention, 0.08}}};
 
-/// What isolated kernels reach.  Products: the median over measured shapes, by the same formula
-/// (EleutherAI/cookbook on A100 and V100, SimuMax on B200); where no shapes were swept, the best
-/// rate of stas00/ml-engineering over 1.05, what that page's A100 is above the sweep.  Attention:
-/// FlashAttention-2's published rates.
+double middle(std::vector<double> values) {
+  double sum = 0;
+  for (const double value : values) {
+    sum += std::log(value);
+  }
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+/// The parameters of classes and architectures.
+std::vector<StepParameter> owned_parameters(const std::set<std::string>& classes,
+                                            const std::set<std::string>& architectures) {
+  std::vector<StepParameter> parameters;
+  const TimingClass typical;
+  for (const std::string& name : classes) {
+    parameters.push_back({.scope = StepParameter::Scope::kClass,
+                          .owner = name,
+                          .name = name + ".matrix_factor",
+                          .prior = typical.matrix_factor,
+                          .spread = kFactorSpread});
+  }
+  for (const std::string& name : architectures) {
+    const ArchitectureShares shares = isolated_shares(name);
+    for (std::size_t i = 0; i < kShares.size(); ++i) {
+      parameters.push_back({.scope = StepParameter::Scope::kArchitecture,
+                            .owner = name,
+                            .index = i,
+                            .name = name + "." + std::string(kShares[i].name),
+                            .prior = shares.*kShares[i].member,
+                            .spread = kShares[i].spread});
+    }
+  }
+  return parameters;
+}
+
+struct ClusterSpread {
+  StepConstant constant;
+  double spread;
+};
+// How far clusters lie apart: networks by fabric and congestion, the rest by software.
+constexpr std::array<ClusterSpread, 8> kClusterSpreads{{{StepConstant::kNicShare, 0.4},
+                                                        {StepConstant::kHostMicros, 0.4},
+                                                        {StepConstant::kNodeMicros, 0.7},
+                                                        {StepConstant::kCollectiveMicros, 0.5},
+                                                        {StepConstant::kShardedOverlap, 0.15},
+                                                        {StepConstant::kReplicaOverlap, 0.3},
+                                                        {StepConstant::kStraggle, 0.8},
+                                                        {StepConstant::kStepMillis, 0.7}}};
+/// Of an architecture's shares: power limits and libraries.
+constexpr double kRateSpread = 0.2;
+
+}  // namespace
+
+// Products: the median over measured shapes, by the same formula
+// (EleutherAI/cookbook on A100 and V100, SimuMax on B200); where no shapes were swept, the best
+// rate of stas00/ml-engineering over 1.05, what that page's A100 is above the sweep.  Attention:
+// FlashAttention-2's published rates.
 ArchitectureShares isolated_shares(const std::string& architecture) {
   if (architecture == "volta") {
     return {.matrix = 0.74, .attention = 0.30};
@@ -47,15 +101,34 @@ ArchitectureShares isolated_shares(const std::string& architecture) {
   return {};
 }
 
-double middle(std::vector<double> values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += std::log(value);
+StepConstants isolated_constants(StepConstants constants) {
+  constants.matrix_factors = {{"", 1.0}};
+  for (auto& [name, shares] : constants.architectures) {
+    shares = isolated_shares(name);
   }
-  return std::exp(sum / static_cast<double>(values.size()));
+  return constants;
 }
 
-}  // namespace
+std::vector<StepParameter> cluster_parameters(const StepConstants& start,
+                                              const std::set<std::string>& architectures) {
+  std::vector<StepParameter> parameters;
+  for (const ClusterSpread& own : kClusterSpreads) {
+    const auto& info = step_constant_infos()[static_cast<std::size_t>(own.constant)];
+    parameters.push_back({.scope = StepParameter::Scope::kGlobal,
+                          .index = static_cast<std::size_t>(own.constant),
+                          .name = std::string(info.name),
+                          .prior = start[own.constant],
+                          .spread = own.spread});
+  }
+  StepConstants values = start;
+  // A class's rate and its architecture's are one product: the architecture's moves.
+  for (StepParameter& parameter : owned_parameters({}, architectures)) {
+    parameter.spread = kRateSpread;
+    parameter.prior = value_of(values, parameter);
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
 
 std::vector<StepParameter> step_parameters(const std::set<std::string>& classes,
                                            const std::set<std::string>& architectures) {
@@ -69,25 +142,7 @@ std::vector<StepParameter> step_parameters(const std::set<std::string>& classes,
                             .spread = info.spread});
     }
   }
-  const TimingClass typical;
-  for (const std::string& name : classes) {
-    parameters.push_back({.scope = StepParameter::Scope::kClass,
-                          .owner = name,
-                          .name = name + ".matrix_factor",
-                          .prior = typical.matrix_factor,
-                          .spread = kFactorSpread});
-  }
-  for (const std::string& name : architectures) {
-    const ArchitectureShares shares = isolated_shares(name);
-    for (std::size_t i = 0; i < kShares.size(); ++i) {
-      parameters.push_back({.scope = StepParameter::Scope::kArchitecture,
-                            .owner = name,
-                            .index = i,
-                            .name = name + "." + std::string(kShares[i].name),
-                            .prior = shares.*kShares[i].member,
-                            .spread = kShares[i].spread});
-    }
-  }
+  std::ranges::move(owned_parameters(classes, architectures), std::back_inserter(parameters));
   return parameters;
 }
 

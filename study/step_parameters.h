@@ -27,6 +27,18 @@ struct StepParameter {
 [[nodiscard]] std::vector<StepParameter> step_parameters(
     const std::set<std::string>& classes, const std::set<std::string>& architectures);
 
+/// What a cluster and the programs on it differ in from those of `start`, which are the priors:
+/// share of the network, latency, stragglers, exposed and overlapped collectives, host time per
+/// kernel, rates of the architecture.
+[[nodiscard]] std::vector<StepParameter> cluster_parameters(
+    const StepConstants& start, const std::set<std::string>& architectures);
+
+/// What isolated kernels of an architecture reach, from published measurements.
+[[nodiscard]] ArchitectureShares isolated_shares(const std::string& architecture);
+/// `constants` as they are for an operation alone on its device: isolated shares, no derating by a
+/// program.
+[[nodiscard]] StepConstants isolated_constants(StepConstants constants);
+
 [[nodiscard]] double& value_of(StepConstants& constants, const StepParameter& parameter);
 
 /// Sets the default class and architecture ("") to the geometric middle of the named ones.

@@ -1,6 +1,7 @@
 #include "study/validate.h"
 
-#include <map>
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,6 +59,20 @@ std::string configuration_key(const MeasuredRecord& record) {
       detail(record, "precision") + detail(record, "schedule"));
 }
 
+void predict_time(AccuracyRow& row, const TrainingSetup& setup, const StepConstants& constants) {
+  if (!row.measured_seconds || !row.time_skipped.empty()) {
+    return;
+  }
+  if (const auto able = can_price(setup); !able) {
+    row.time_skipped = able.error().to_string();
+    return;
+  }
+  const StepTime step = step_time(setup, constants);
+  row.predicted_seconds = step.seconds;
+  row.deviation = step.deviation;
+  row.terms = step.terms;
+}
+
 void predict(AccuracyRow& row,
              const MeasuredRecord& record,
              RecordSetups& setups,
@@ -66,22 +81,17 @@ void predict(AccuracyRow& row,
   auto setup = setups.setup_of(record);
   if (!setup) {
     row.skipped = setup.error().to_string();
+    row.time_skipped.clear();
     return;
   }
-  if (record.iteration_seconds) {
-    if (const auto able = can_price(*setup); !able) {
-      row.time_skipped = able.error().to_string();
-    } else {
-      const StepTime step = step_time(*setup, constants);
-      row.predicted_seconds = step.seconds;
-      row.deviation = step.deviation;
-      row.terms = step.terms;
-    }
-  }
+  std::ranges::copy(RecordSetups::assumptions(record, *setup), std::back_inserter(row.assumed));
+  predict_time(row, *setup, constants);
   if (record.memory_bytes || record.out_of_memory) {
     const MemoryPrediction memory = predict_memory(record, *setup, memory_constants);
     row.predicted_bytes = memory.bytes;
     row.predicted_fits = memory.fits;
+  } else if (!row.time_skipped.empty()) {
+    row.skipped = std::exchange(row.time_skipped, {});
   }
 }
 
@@ -112,11 +122,8 @@ Result<std::string> doubt_about_time(const DataFiles& files, const MeasuredRecor
 
 Result<AccuracyReport> validate(const DataFiles& files,
                                 const std::vector<RecordLine>& records,
-                                const StepConstants& constants) {
-  const auto memory_constants = load_memory_constants(files);
-  if (!memory_constants) {
-    return tl::unexpected<Error>(memory_constants.error());
-  }
+                                const StepConstants& constants,
+                                const MemoryConstants& memory_constants) {
   RecordSetups setups(files);
   std::vector<AccuracyRow> rows;
   for (const RecordLine& line : records) {
@@ -127,14 +134,16 @@ Result<AccuracyReport> validate(const DataFiles& files,
       if (!doubt) {
         return pass_on(std::move(doubt));
       }
+      row.device = record.device;
       row.group = group_key(record);
       row.configuration = configuration_key(record);
       row.experts = record.run.experts.has_value();
       row.measured_seconds = record.iteration_seconds;
       row.measured_bytes = record.memory_bytes;
       row.out_of_memory = record.out_of_memory;
-      row.time_skipped = *doubt;
-      predict(row, record, setups, constants, *memory_constants);
+      row.time_skipped = record.iteration_seconds ? *doubt : std::string();
+      row.assumed = record.assumed;
+      predict(row, record, setups, constants, memory_constants);
     }
     rows.push_back(std::move(row));
   }

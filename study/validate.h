@@ -8,16 +8,18 @@
 #include "core/base/result.h"
 #include "formats/measured_record.h"
 #include "sim/cost/step_constants.h"
+#include "sim/memory/memory_constants.h"
 #include "study/accuracy_report.h"
 
 namespace stagewright {
 
 /// Predicts every record's time (sim/step) and memory (study/predicted_memory) with these
 /// constants and holds them against what was measured.  Records that cannot be predicted are rows
-/// with a reason.
+/// with a reason, and so are those whose time says nothing.
 [[nodiscard]] Result<AccuracyReport> validate(const DataFiles& files,
                                               const std::vector<RecordLine>& records,
-                                              const StepConstants& constants);
+                                              const StepConstants& constants,
+                                              const MemoryConstants& memory_constants);
 
 /// Why a record's iteration time says nothing about the model (its notes or the list
 /// profiles/measured/doubtful.json say so); empty where it does.

@@ -43,6 +43,70 @@ Result<void> require(bool holds, std::string where, std::string message) {
   return {};
 }
 
+/// Whether the stages can hold the layers.  A plan that lists the layers of every rank has been
+/// checked already.
+Result<void> check_stages(const TrainingRun& run) {
+  const std::int64_t layers = run.shape.layers;
+  const std::int64_t stages = std::int64_t{run.pp} * run.virtual_stages;
+  if (run.pp == 1 || !run.rank_layers.empty()) {
+    return {};
+  }
+  const std::int64_t ends = std::int64_t{run.first_stage_layers.value_or(0)} +
+                            std::int64_t{run.last_stage_layers.value_or(0)};
+  if (run.first_stage_layers || run.last_stage_layers) {
+    return require(ends <= layers,
+                   "plan.layers_first_stage",
+                   fmt::format("the first and last stage hold {} of {} layers", ends, layers));
+  }
+  if (run.virtual_stages == 1) {
+    return require(
+        run.pp <= layers, "plan.pp", fmt::format("{} stages, but only {} layers", run.pp, layers));
+  }
+  // Interleaving deals equal chunks.  Embedding and head may count as a layer each, and so may the
+  // layer that predicts one more token in models with latent attention.
+  const bool divides = layers % stages == 0 || (layers + 2) % stages == 0 ||
+                       (run.latent_attention && (layers + 3) % stages == 0);
+  return require(divides,
+                 "plan.vpp",
+                 fmt::format("{} virtual stages x pp {} divide neither {} layers nor the {} with "
+                             "embedding and head",
+                             run.virtual_stages,
+                             run.pp,
+                             layers,
+                             layers + 2));
+}
+
+Result<void> check_experts(const TrainingRun& run) {
+  if (!run.experts) {
+    return require(
+        run.ep == 1, "plan.ep", fmt::format("{}, but the model has no experts to divide", run.ep));
+  }
+  const ExpertShape& experts = *run.experts;
+  if (auto ok = require(experts.experts % run.ep == 0,
+                        "plan.ep",
+                        fmt::format("{} does not divide {} experts", run.ep, experts.experts));
+      !ok) {
+    return ok;
+  }
+  const std::int64_t ranks = std::int64_t{run.dp} * run.cp * run.tp;
+  const std::int64_t wanted = std::int64_t{run.ep} * run.expert_tp.value_or(1);
+  if (auto ok = require(wanted <= ranks,
+                        "plan.ep",
+                        fmt::format("needs {} ranks of a stage, which has {}", wanted, ranks));
+      !ok) {
+    return ok;
+  }
+  if (auto ok = require(experts.per_token >= 1 && experts.per_token <= experts.experts,
+                        "model.moe.topk",
+                        fmt::format("{} of {} experts", experts.per_token, experts.experts));
+      !ok) {
+    return ok;
+  }
+  return require(experts.dense_layers < run.shape.layers,
+                 "model.moe.dense_layers",
+                 "leaves no layer for the experts");
+}
+
 }  // namespace
 
 ParameterCounts parameter_counts(const TrainingRun& run) {
@@ -115,27 +179,32 @@ Result<void> check(const TrainingRun& run) {
       !ok) {
     return ok;
   }
-  if (auto ok = require(std::int64_t{run.pp} * run.virtual_stages <= shape.layers + 2,
-                        "plan.pp",
-                        fmt::format("{} x {} virtual stages, but only {} layers and two ends",
-                                    run.pp,
-                                    run.virtual_stages,
-                                    shape.layers));
+  if (auto ok = require(shape.kv_heads % run.tp == 0 || run.tp % shape.kv_heads == 0,
+                        "plan.tp",
+                        fmt::format("{} neither divides {} key-value heads nor is a multiple of "
+                                    "them",
+                                    run.tp,
+                                    shape.kv_heads));
       !ok) {
     return ok;
   }
-  if (!run.experts) {
-    return {};
-  }
-  if (auto ok = require(run.experts->experts % run.ep == 0,
-                        "plan.ep",
-                        fmt::format("{} does not divide {} experts", run.ep, run.experts->experts));
+  if (auto ok = require(run.sequence % run.cp == 0,
+                        "plan.cp",
+                        fmt::format("{} does not divide a sequence of {}", run.cp, run.sequence));
       !ok) {
     return ok;
   }
-  return require(run.experts->dense_layers < shape.layers,
-                 "model.moe.dense_layers",
-                 "leaves no layer for the experts");
+  const std::int64_t replicas = std::int64_t{run.dp} * run.cp;
+  if (auto ok = require(run.shard_group == 0 || replicas % run.shard_group == 0,
+                        "plan.zero_group",
+                        fmt::format("{} does not divide dp x cp = {}", run.shard_group, replicas));
+      !ok) {
+    return ok;
+  }
+  if (auto ok = check_stages(run); !ok) {
+    return ok;
+  }
+  return check_experts(run);
 }
 
 }  // namespace stagewright

@@ -24,6 +24,24 @@ struct Pieces {
   [[nodiscard]] const TrainingRun& run() const { return setup->run; }
 };
 
+/// Whether the closed form knows how long a schedule's ranks are idle: warm-up and cool-down of one
+/// pass through the stages.  Empty: as frameworks do it, 1F1B.
+bool has_bubble_term(std::string_view schedule) {
+  constexpr std::array<std::string_view, 12> kPriced{"",
+                                                     "gpipe",
+                                                     "afab",
+                                                     "1f1b",
+                                                     "eager-1f1b",
+                                                     "pipedream-flush",
+                                                     "interleaved",
+                                                     "interleaved-1f1b",
+                                                     "interleaved_1f1b",
+                                                     "1f1b-interleaved",
+                                                     "looped-bfs",
+                                                     "bfs"};
+  return std::ranges::find(kPriced, schedule) != kPriced.end();
+}
+
 /// One micro-batch through a stage's part, by term.
 struct Part {
   std::array<double, kStepTermCount> terms{};
@@ -437,6 +455,13 @@ Result<void> can_price(const TrainingSetup& setup) {
   if (setup.device.peak.empty()) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("device '{}' names no peak rate", setup.device.name));
+  }
+  if (!has_bubble_term(setup.run.schedule)) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the closed form has no term for the bubble of {}; `stagewright "
+                            "simulate` times a plan with any schedule",
+                            setup.run.schedule),
+                "plan.schedule");
   }
   return check(setup.run);
 }

@@ -1,9 +1,13 @@
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "cli_runner.h"
+#include "core/base/file.h"
+#include "tests/support/temporary_folder.h"
 
 namespace stagewright {
 namespace {
@@ -46,6 +50,57 @@ TEST(ValidateCommand, SaysThatAFileIsMissing) {
   const CliResult result = run_stagewright({"validate", "no-such.jsonl"});
   EXPECT_EQ(result.code, ExitCode::kInvalidInput);
   EXPECT_NE(result.err.find("no-such.jsonl"), std::string::npos);
+}
+
+TEST(CalibrateCommand, RefusesToLeaveOutAnUnknownSource) {
+  const CliResult result = run_stagewright({"calibrate", kRuns, "--without", "nosuch"});
+  EXPECT_EQ(result.code, ExitCode::kInvalidInput);
+  EXPECT_NE(result.err.find("--without: no record is of source 'nosuch'"), std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("llm_foundry"), std::string::npos);
+}
+
+TEST(CalibrateCommand, SaysThatItNeedsSomething) {
+  const CliResult result = run_stagewright({"calibrate"});
+  EXPECT_EQ(result.code, ExitCode::kInvalidInput);
+  EXPECT_NE(result.err.find("--nccl-log"), std::string::npos) << result.err;
+}
+
+// A log of an own cluster makes a folder that other commands take.
+TEST(CalibrateCommand, WritesTheLinksOfAnOwnClusterForOtherCommands) {
+  const TemporaryFolder folder;
+  const std::string log = (folder.path() / "log").string();
+  std::string text = "# Collective test starting: all_reduce_perf\n";
+  for (const auto& [size, micros] : {std::pair{1048576, 250.0},
+                                     std::pair{16777216, 1900.0},
+                                     std::pair{268435456, 28000.0},
+                                     std::pair{1073741824, 110000.0}}) {
+    const std::string time = std::to_string(micros) + " 1 1 0 ";
+    text += std::to_string(size) + " " + std::to_string(size / 4) + " float sum -1 " + time + time;
+    text += "\n";
+  }
+  ASSERT_TRUE(write_file(log, text));
+  const std::string out = (folder.path() / "own").string();
+  const CliResult result = run_stagewright({"calibrate",
+                                            "--nccl-log",
+                                            log,
+                                            "--log-devices",
+                                            "4x8",
+                                            "--device",
+                                            "h100-sxm",
+                                            "--out",
+                                            out});
+  ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
+  EXPECT_NE(result.out.find("on 4 x 8 devices"), std::string::npos) << result.out;
+  const std::vector<std::string> command{
+      "explain", "--costs", "--model", "llama3-8b", "--cluster", "8x8xh100-sxm", "--json"};
+  std::vector<std::string> own{"--profiles", out};
+  own.insert(own.end(), command.begin(), command.end());
+  const CliResult usual = run_stagewright(command);
+  const CliResult slower = run_stagewright(own);
+  ASSERT_EQ(slower.code, ExitCode::kSuccess) << slower.err;
+  EXPECT_GT(nlohmann::json::parse(slower.out)["step_s"].get<double>(),
+            nlohmann::json::parse(usual.out)["step_s"].get<double>());
 }
 
 TEST(ExplainCosts, ListsEveryTermWithItsSource) {

@@ -52,10 +52,24 @@ TEST(ExplainCommand, DoesNotFitNamesTheLargestPartAndAWayOut) {
   EXPECT_NE(result.out.find("--zero 1"), std::string::npos) << result.out;
 }
 
+TEST(ExplainCommand, RefusesDegreesThatTheModelDoesNotHave) {
+  for (const char* what : {"--memory", "--costs"}) {
+    const CliResult stages = run_stagewright(explain({what, "--pp", "2", "--virtual-stages", "5"}));
+    EXPECT_EQ(stages.code, ExitCode::kInvalidInput);
+    EXPECT_NE(stages.err.find("--virtual-stages: 5 virtual stages x pp 2 divide neither 32 layers"),
+              std::string::npos)
+        << stages.err;
+    const CliResult experts = run_stagewright(explain({what, "--ep", "8"}));
+    EXPECT_EQ(experts.code, ExitCode::kInvalidInput);
+    EXPECT_NE(experts.err.find("--ep: 8, but the model has no experts"), std::string::npos)
+        << experts.err;
+  }
+}
+
 // Where an out-of-memory in inference comes from: 128 KiB of cache a token.
 TEST(ExplainCommand, SaysHowManySequencesTheCacheLeavesRoomFor) {
-  const CliResult result = run_stagewright(
-      explain({"--kv-cache", "--context", "8192", "--sequences", "64", "--json"}));
+  const CliResult result =
+      run_stagewright(explain({"--kv-cache", "--context", "8192", "--sequences", "64", "--json"}));
   ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["cache_bytes_per_token"], 2 * 32 * 8 * 128 * 2);

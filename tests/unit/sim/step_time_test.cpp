@@ -144,40 +144,6 @@ TEST(StepTime, GradientSynchronisationOnEightV100IsAFewPercent) {
   EXPECT_LT(step[StepTerm::kGradientTraffic] / step.seconds, 0.08);
 }
 
-// The 34-billion-parameter case: 512 A100 40 GB, dp 16 x tp 8 x pp 4, 16 micro-batches, about 120
-// samples/s.  Shape and sequence are not stated in the case: 40 layers of 8192 and one sequence of
-// 2048 a micro-batch are assumed, and selective recomputation, which is what 28 GB a device leave
-// room for beside 19 GB of state.
-TrainingSetup case_34b() {
-  TrainingSetup setup = gpt3();
-  const DataFiles files = DataFiles::embedded();
-  setup.device = *find_device(files, "a100-40gb-sxm");
-  TrainingRun& run = setup.run;
-  run.shape.layers = 40;
-  run.shape.hidden = 8192;
-  run.shape.heads = 64;
-  run.shape.kv_heads = 64;
-  run.shape.feed_forward = 32768;
-  run.dp = 16;
-  run.micro_batch = 1;
-  run.micro_batches = 16;
-  run.recompute = Recompute::kSelective;
-  return setup;
-}
-
-TEST(StepTime, ADeeperPipelineWithFewerMicroBatchesIsSlower) {
-  TrainingSetup wide = case_34b();
-  TrainingSetup deep = wide;
-  deep.run.pp = 8;
-  deep.run.dp = 8;
-  deep.run.micro_batches = 8;
-  const auto rate = [&](const TrainingSetup& setup) {
-    return static_cast<double>(setup.run.global_batch()) / step_time(setup, constants()).seconds;
-  };
-  EXPECT_NEAR(rate(wide), 120, 0.15 * 120);
-  EXPECT_LT(rate(deep), 0.85 * rate(wide));
-}
-
 TEST(ProductTime, FollowsWavesOfTiles) {
   const TrainingSetup setup = gpt3();
   const KernelRates rates = kernel_rates(setup, constants(), TimingClass{});

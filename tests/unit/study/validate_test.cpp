@@ -1,15 +1,24 @@
 #include "study/validate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/file.h"
 #include "sim/step/step_time.h"
+#include "study/accuracy_goals.h"
 #include "study/calibrate.h"
+#include "study/fit_memory.h"
+#include "study/leave_one_out.h"
 #include "study/record_setup.h"
+#include "study/statistics.h"
 
 namespace stagewright {
 namespace {
@@ -21,62 +30,151 @@ std::vector<RecordLine> published() {
   return text ? parse_measured_records(*text) : std::vector<RecordLine>{};
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values.at(half) : (values.at(half - 1) + values.at(half)) / 2;
+/// The report with the constants that the program ships.
+AccuracyReport shipped(const std::vector<RecordLine>& records) {
+  const DataFiles files = DataFiles::embedded();
+  auto report =
+      validate(files, records, *load_step_constants(files), *load_memory_constants(files));
+  EXPECT_TRUE(report) << report.error().to_string();
+  return report ? *std::move(report) : AccuracyReport{};
 }
 
 std::vector<double> errors(const AccuracyReport& report, const std::string& source, bool experts) {
   std::vector<double> result;
   for (const AccuracyRow& row : report.rows) {
-    if (row.dataset == source && row.experts == experts && row.predicted_seconds &&
-        row.measured_seconds && row.time_skipped.empty()) {
+    if (row.dataset == source && row.experts == experts && is_timed(row)) {
       result.push_back(std::abs(*row.predicted_seconds / *row.measured_seconds - 1));
     }
   }
   return result;
 }
 
-TEST(Validate, PublishedRunsArePredictedWithinTheStatedErrors) {
-  const DataFiles files = DataFiles::embedded();
-  const auto report = validate(files, published(), *load_step_constants(files));
-  ASSERT_TRUE(report) << report.error().to_string();
-  double sum = 0;
-  const std::vector<std::string> dense{"vtrain_single",
-                                       "megatron_sc21",
-                                       "megatron_readme",
-                                       "korthikanti2022",
-                                       "llm_foundry",
-                                       "torchtitan",
-                                       "bloom_prequel",
-                                       "internevo",
-                                       "vocab_parallel",
-                                       "nemo_perf",
-                                       "nemo_launcher",
-                                       "nanotron",
-                                       "megatron_bridge"};
-  for (const std::string& source : dense) {
-    const double error = median(errors(*report, source, false));
-    EXPECT_LE(error, 0.08) << source;
-    sum += error;
+struct KnownMiss {
+  std::string_view goal;
+  double reached;  ///< measured, rounded up: what may not get worse
+};
+
+// Every goal of accuracy_goals, on the published runs.  A goal that is missed today is listed with
+// the figure that it reaches, which is a ratchet; docs/accuracy.md states the same misses.
+TEST(Validate, MeetsItsGoalsButForTheKnownMisses) {
+  constexpr std::array<KnownMiss, 5> kMisses{
+      {{"vtrain_single: median error of the time", 0.063},
+       {"vtrain_single: mean error of the time", 0.078},
+       {"korthikanti2022: median error of the time", 0.074},
+       // Four runs of one 7B model in a test system, none of another device class alike.
+       {"megatron_golden_memory: median error of the time", 0.265},
+       {"sources left out: mean of the dense medians of the time", 0.082}}};
+  const std::vector<RecordLine> records = published();
+  const auto constants = load_step_constants(DataFiles::embedded());
+  auto rows = leave_one_out(DataFiles::embedded(), records, constants->band);
+  ASSERT_TRUE(rows) << rows.error().to_string();
+  const auto goals = accuracy_goals(shipped(records), summarize(*std::move(rows)));
+  ASSERT_GE(goals.size(), 20U);
+  for (const AccuracyGoal& goal : goals) {
+    const auto* const miss = std::ranges::find(kMisses, goal.name, &KnownMiss::goal);
+    const double most = miss == kMisses.end() ? goal.most : std::max(goal.most, miss->reached);
+    EXPECT_LE(goal.value, most) << goal.name;
+    EXPECT_GE(goal.value, goal.least) << goal.name;
   }
-  EXPECT_LE(sum / static_cast<double>(dense.size()), 0.05);
-  EXPECT_LE(median(errors(*report, "megatron_bridge", true)), 0.15);
+}
+
+// Nothing of the published runs is left out but what their notes, profiles/measured/doubtful.json
+// or the record's own gaps give a reason for.
+TEST(Validate, LeavesOutOnlyWhatHasAReason) {
+  const AccuracyReport report = shipped(published());
+  std::map<std::string, int> reasons;
+  for (const AccuracyRow& row : report.rows) {
+    if (!not_judged(row).empty()) {
+      ++reasons[not_judged(row)];
+    }
+  }
+  int doubtful = 0;
+  for (const auto& [reason, count] : reasons) {
+    if (reason == "time: its notes call the time useless") {
+      EXPECT_EQ(count, 232);
+    } else {
+      doubtful += count;
+    }
+  }
+  // profiles/measured/doubtful.json: 5; degrees that nobody stated: 1; experts on more ranks than a
+  // stage has: 1.
+  EXPECT_EQ(doubtful, 7);
+}
+
+TEST(Validate, CountsWhatItSkipsAsItsRowsDo) {
+  std::vector<RecordLine> lines = published();
+  lines.push_back(
+      {.id = "odd", .dataset = "lab", .record = {}, .skipped = "plan.tp: is not stated"});
+  const AccuracyReport report = shipped(lines);
+  const auto json = nlohmann::json::parse(to_json_text(report));
+  std::map<std::string, int> skipped;
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    const auto& row = json["rows"][i];
+    skipped[report.rows[i].dataset] += row["skipped"].is_null() ? 0 : 1;
+    // A time counts exactly where both figures are there and nothing says that it is skipped.
+    EXPECT_EQ(is_timed(report.rows[i]), !row["predicted_s"].is_null()) << row["id"];
+  }
+  for (const auto& source : json["sources"]) {
+    EXPECT_EQ(source["skipped"].get<int>(), skipped[source["name"].get<std::string>()])
+        << source["name"];
+  }
 }
 
 TEST(Validate, NamesARecordThatItCannotPredict) {
-  const DataFiles files = DataFiles::embedded();
   std::vector<RecordLine> lines = published();
   lines.resize(1);
   ASSERT_TRUE(lines.front().record) << lines.front().skipped;
   lines.front().record->device = "Z9000";
-  const auto report = validate(files, lines, *load_step_constants(files));
-  ASSERT_TRUE(report);
-  EXPECT_NE(report->rows.front().skipped.find("'Z9000' is not a known device type"),
-            std::string::npos)
-      << report->rows.front().skipped;
-  EXPECT_EQ(report->sources.front().skipped, 1);
+  const AccuracyReport report = shipped(lines);
+  EXPECT_TRUE(report.rows.front().skipped.starts_with("cluster.gpu: 'Z9000' is not a known"))
+      << report.rows.front().skipped;
+  EXPECT_EQ(report.sources.front().skipped, 1);
+}
+
+/// The first record of a source, changed.
+AccuracyRow row_of(const std::string& source, const std::function<void(MeasuredRecord&)>& change) {
+  std::vector<RecordLine> lines = published();
+  std::erase_if(lines, [&](const RecordLine& line) {
+    return line.dataset != source || !line.record || !line.record->iteration_seconds;
+  });
+  lines.resize(1);
+  change(*lines.front().record);
+  return shipped(lines).rows.front();
+}
+
+TEST(Validate, NamesFiguresThatTheDeviceCannotHaveHad) {
+  const AccuracyRow fast = row_of("internevo", [](auto& r) { r.iteration_seconds = 1e-6; });
+  EXPECT_TRUE(fast.skipped.starts_with("measured.iter_time_s: ")) << fast.skipped;
+  const AccuracyRow slow = row_of("internevo", [](auto& r) { r.iteration_seconds = 9e5; });
+  EXPECT_TRUE(slow.skipped.starts_with("measured.iter_time_s: ")) << slow.skipped;
+  const AccuracyRow large = row_of("nanotron", [](auto& r) { r.memory_bytes = 5e11; });
+  EXPECT_TRUE(large.skipped.starts_with("measured.memory_gb: ")) << large.skipped;
+  const AccuracyRow dark =
+      row_of("internevo", [](auto& r) { r.inter_link = "0 Gb/s Ethernet per node"; });
+  EXPECT_TRUE(dark.skipped.starts_with("cluster.inter_link: ")) << dark.skipped;
+  const AccuracyRow many =
+      row_of("internevo", [](auto& r) { r.intra_link = "NVL99999999999999999999"; });
+  EXPECT_TRUE(many.skipped.empty()) << many.skipped;
+}
+
+TEST(Validate, SaysWhatItTakesThatTheRecordDoesNotSay) {
+  const AccuracyRow row = row_of("internevo", [](auto& r) { r.framework = "abc"; });
+  EXPECT_TRUE(row.skipped.empty()) << row.skipped;
+  EXPECT_NE(std::ranges::find(row.assumed, "framework ('abc' is unknown: generic)"),
+            row.assumed.end());
+  const AccuracyRow unknown = row_of("megatron_sc21", [](auto& r) {
+    r.micro_batch_unknown = true;
+    r.run.micro_batches *= r.run.micro_batch;
+    r.run.micro_batch = 1;
+  });
+  EXPECT_TRUE(std::ranges::any_of(unknown.assumed, [](const std::string& assumption) {
+    return assumption.starts_with("plan.micro_batch (");
+  }));
+}
+
+TEST(Validate, LeavesOutTheTimeOfASchedulesWhoseBubbleIsNotPriced) {
+  const AccuracyRow row = row_of("internevo", [](auto& r) { r.run.schedule = "zb-h1"; });
+  EXPECT_NE(not_judged(row).find("zb-h1"), std::string::npos) << not_judged(row);
 }
 
 // Times written by the model itself with other constants lead back to those constants.
@@ -97,7 +195,7 @@ TEST(Calibrate, FindsTheConstantsThatMadeTheTimes) {
   }
   const auto calibration = calibrate(files, lines, {});
   ASSERT_TRUE(calibration) << calibration.error().to_string();
-  const auto report = validate(files, lines, calibration->constants);
+  const auto report = validate(files, lines, calibration->constants, *load_memory_constants(files));
   ASSERT_TRUE(report);
   EXPECT_LT(median(errors(*report, "llm_foundry", false)), 0.01);
   EXPECT_LT(median(errors(*report, "nanotron", false)), 0.01);
@@ -107,6 +205,40 @@ TEST(Calibrate, SaysWhatItNeeds) {
   const auto calibration = calibrate(DataFiles::embedded(), {}, {});
   ASSERT_FALSE(calibration);
   EXPECT_NE(calibration.error().message.find("no record can be used"), std::string::npos);
+}
+
+TEST(Calibrate, RefusesToLeaveOutWhatIsNotThere) {
+  const auto calibration =
+      calibrate(DataFiles::embedded(), published(), {.without = {"megatron_sc22"}});
+  ASSERT_FALSE(calibration);
+  EXPECT_NE(calibration.error().message.find("no record is of source 'megatron_sc22'"),
+            std::string::npos);
+  EXPECT_NE(calibration.error().message.find("megatron_sc21"), std::string::npos);
+}
+
+// What is shipped is what the program fits, to the byte.
+TEST(Calibrate, WritesTheShippedMemoryConstants) {
+  const DataFiles files = DataFiles::embedded();
+  EXPECT_EQ(to_json_text(fit_memory(files, published(), {}).constants),
+            files.find("calibration/memory.json").value_or(""));
+}
+
+TEST(RecordSetups, KnowsFrameworksByTheWordsOfTheirNames) {
+  const DataFiles files = DataFiles::embedded();
+  RecordSetups setups(files);
+  const auto framework = [&](const std::string& words) {
+    MeasuredRecord record;
+    record.device = "A100-80GB-SXM";
+    record.framework = words;
+    return setups.setup_of(record)->framework.name;
+  };
+  EXPECT_EQ(framework("Megatron-LM"), "megatron-lm");
+  EXPECT_EQ(framework("Megatron-Core 0.9"), "megatron");
+  EXPECT_EQ(framework("NeMo 24.05"), "nemo");
+  EXPECT_EQ(framework("DeepSpeed ZeRO-3"), "deepspeed");
+  EXPECT_EQ(framework("PyTorch FSDP"), "fsdp");
+  EXPECT_EQ(framework("torchtitan (eager)"), "torchtitan");
+  EXPECT_EQ(framework("nemotron"), "generic");
 }
 
 TEST(RecordSetups, ReadsTheClusterFromTheRecordsWords) {
@@ -142,6 +274,14 @@ TEST(RecordSetups, KnowsDevicesByTheWordsOfTheirNames) {
   EXPECT_EQ(device("A100-SXM4-40GB"), "a100-40gb-sxm");
   EXPECT_EQ(device("h100_sxm"), "h100-80gb-sxm");
   EXPECT_EQ(device("GB200"), "gb200-186gb");
+  EXPECT_EQ(device("A100-80GB"), "a100-80gb-sxm");
+  EXPECT_EQ(device("H100 SXM"), "h100-80gb-sxm");
+  EXPECT_EQ(device("NVIDIA A100-SXM4-80GB"), "a100-80gb-sxm");
+  EXPECT_EQ(device("H100 80GB HBM3"), "h100-80gb-sxm");
+  EXPECT_EQ(device("A100 PCIe 80GB"), "a100-80gb-pcie");
+  EXPECT_EQ(device("V100-SXM2-32GB"), "v100-32gb-sxm");
+  EXPECT_EQ(device("NVIDIA H200"), "h200-141gb-sxm");
+  EXPECT_NE(device("A100-95GB").find("not a known device"), std::string::npos);
 }
 
 TEST(AccuracyReport, CountsWhatTheRowsSay) {
