@@ -12,6 +12,7 @@
 #include "cli/calibrate_cluster.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
+#include "cli/measured_files.h"
 #include "cli/path_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
@@ -29,20 +30,6 @@ struct CalibrateCommand {
   bool keep_band = false;
   ClusterOptions cluster;
 };
-
-Result<std::vector<RecordLine>> read_records(const std::vector<std::string>& paths) {
-  std::vector<RecordLine> records;
-  for (const std::string& path : paths) {
-    auto text = read_file(path);
-    if (!text) {
-      return pass_on(std::move(text));
-    }
-    for (RecordLine& line : parse_measured_records(*text)) {
-      records.push_back(std::move(line));
-    }
-  }
-  return records;
-}
 
 std::string joined(const std::vector<std::string>& names, std::size_t count) {
   std::string text;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/measured_files.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "study/fit_kernels.h"
@@ -18,6 +19,7 @@ namespace {
 
 struct KernelsCommand {
   std::vector<std::string> files;
+  std::vector<std::string> steps;
   std::string out;
 };
 
@@ -32,8 +34,11 @@ void print(std::ostream& out, const std::vector<KernelFit>& fits) {
                "points",
                "groups",
                "learned",
-               "analytical",
-               "scaled analytical",
+               "calibrated",
+               "scaled",
+               "steps",
+               "learned",
+               "calibrated",
                "default"});
   for (const KernelFit& fit : fits) {
     table.add({fit.kernel.device,
@@ -42,27 +47,17 @@ void print(std::ostream& out, const std::vector<KernelFit>& fits) {
                fmt::format("{}", fit.points),
                fmt::format("{}", fit.groups),
                error_text(fit.learned),
-               error_text(fit.analytical),
+               error_text(fit.formula),
                error_text(fit.scaled),
-               fit.kernel.preferred ? "learned" : "analytical"});
+               fmt::format("{}", fit.steps),
+               fit.steps > 0 ? percent(fit.step_learned) : "",
+               fit.steps > 0 ? percent(fit.step_formula) : "",
+               fit.kernel.preferred ? "learned" : "calibrated"});
   }
-  out << table.to_string() << "\nmedian / mean error in % on groups of shapes left out\n";
-}
-
-Result<std::vector<MeasuredKernel>> read_kernels(const std::vector<std::string>& paths) {
-  std::vector<MeasuredKernel> kernels;
-  for (const std::string& path : paths) {
-    auto text = read_file(path);
-    if (!text) {
-      return pass_on(std::move(text));
-    }
-    auto read = parse_measured_kernels(*text, path);
-    if (!read) {
-      return pass_on(std::move(read));
-    }
-    kernels.insert(kernels.end(), read->begin(), read->end());
-  }
-  return kernels;
+  out << table.to_string()
+      << "\nmedian / mean error in % on groups of shapes left out, then median error of the "
+         "measured "
+         "steps on the device\n";
 }
 
 ExitCode run(const Context& context, const KernelsCommand& command) {
@@ -74,9 +69,20 @@ ExitCode run(const Context& context, const KernelsCommand& command) {
   if (!measured) {
     return context.report(measured.error());
   }
-  const auto fits = fit_kernels(*files, *measured);
+  const auto constants = load_step_constants(*files);
+  if (!constants) {
+    return context.report(constants.error());
+  }
+  auto fits = fit_kernels(*files, *measured, *constants);
   if (!fits) {
     return context.report(fits.error());
+  }
+  const auto steps = read_records(command.steps);
+  if (!steps) {
+    return context.report(steps.error());
+  }
+  if (const auto judged = judge_kernels(*files, *steps, *constants, *fits); !judged) {
+    return context.report(judged.error());
   }
   std::vector<LearnedKernel> kernels;
   for (const KernelFit& fit : *fits) {
@@ -104,6 +110,11 @@ void add_calibrate_kernels_command(CLI::App& app, Chosen& chosen) {
       "calibrate-kernels", "Learn times of operations from measured shapes; against the formulas");
   auto options = std::make_shared<KernelsCommand>();
   command->add_option("files", options->files, "Measured kernels, one series a line")->required();
+  command->add_option(
+      "--steps",
+      options->steps,
+      "Measured records of training steps: a learned price is the default only where "
+      "they are predicted no worse with it");
   command->add_option(
       "--out", options->out, "Write DIR/calibration/kernels.json; DIR then serves as --profiles");
   command->callback([options, &chosen] {

@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/measured_files.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "study/accuracy_markdown.h"
 #include "study/calibrate.h"
+#include "study/fit_kernels.h"
 #include "study/fit_memory.h"
 #include "study/leave_one_out.h"
 #include "study/validate.h"
@@ -22,6 +24,7 @@ namespace {
 struct ValidateCommand {
   std::string file;
   std::string markdown;
+  std::vector<std::string> kernels;
   bool unseen = false;
   std::size_t worst = 20;
 };
@@ -149,7 +152,7 @@ Result<void> write_markdown(const Context& context,
                             const std::vector<RecordLine>& records,
                             const AccuracyReport& seen,
                             const StepConstants& constants,
-                            const std::string& path) {
+                            const ValidateCommand& command) {
   auto unseen = unseen_report(context, files, records, constants.band);
   if (!unseen) {
     return pass_on(std::move(unseen));
@@ -159,11 +162,27 @@ Result<void> write_markdown(const Context& context,
     return pass_on(std::move(calibration));
   }
   calibration->constants = constants;
-  return write_file(path,
+  std::vector<KernelFit> kernels;
+  if (!command.kernels.empty()) {
+    const auto measured = read_kernels(command.kernels);
+    if (!measured) {
+      return tl::unexpected<Error>(measured.error());
+    }
+    auto fits = fit_kernels(files, *measured, constants);
+    if (!fits) {
+      return pass_on(std::move(fits));
+    }
+    kernels = *std::move(fits);
+    if (auto judged = judge_kernels(files, records, constants, kernels); !judged) {
+      return judged;
+    }
+  }
+  return write_file(command.markdown,
                     accuracy_markdown({.seen = seen,
                                        .unseen = *std::move(unseen),
                                        .calibration = *std::move(calibration),
-                                       .memory = fit_memory(files, records, {})}));
+                                       .memory = fit_memory(files, records, {}),
+                                       .kernels = std::move(kernels)}));
 }
 
 ExitCode run(const Context& context, const ValidateCommand& command) {
@@ -194,8 +213,7 @@ ExitCode run(const Context& context, const ValidateCommand& command) {
     return context.report(report.error());
   }
   if (!command.markdown.empty()) {
-    const auto written =
-        write_markdown(context, *files, records, *report, *constants, command.markdown);
+    const auto written = write_markdown(context, *files, records, *report, *constants, command);
     if (!written) {
       return context.report(written.error());
     }
@@ -229,6 +247,10 @@ void add_validate_command(CLI::App& app, Chosen& chosen) {
                    options->markdown,
                    "Write the whole report, with both ways of calibrating, to this file")
       ->excludes("--leave-one-out");
+  command->add_option("--kernels",
+                      options->kernels,
+                      "With --markdown: measured kernels, for the learned prices beside the "
+                      "calibrated ones");
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run(context, *options); };
   });

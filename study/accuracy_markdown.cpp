@@ -282,6 +282,42 @@ std::string constants_text(const AccuracyDocument& document) {
   return text + memory_constant_section(document.memory);
 }
 
+std::string kernel_section(const std::vector<KernelFit>& kernels) {
+  if (kernels.empty()) {
+    return {};
+  }
+  std::string text =
+      "\n## Learned and calibrated prices of products\n\n"
+      "Median / mean error in percent on groups of measured shapes left out, of a regression and "
+      "of "
+      "the calibrated price of a product alone (\"scaled\": times one factor fitted to the other "
+      "groups); then the median error of the measured steps on the device with either. The learned "
+      "price is the default where all of its figures are the better ones and ten steps or more "
+      "could "
+      "be held against it ([costs.md](costs.md#learned-from-shapes)).\n\n"
+      "| device | points | groups | learned | calibrated | scaled | steps | learned | calibrated | "
+      "default |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: | --- |\n";
+  const auto errors = [](const KernelError& error) {
+    return fmt::format("{:.1f} / {:.1f}", 100 * error.median, 100 * error.mean);
+  };
+  for (const KernelFit& fit : kernels) {
+    const bool held = fit.steps > 0;
+    text += fmt::format("| {}, {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                        fit.kernel.device,
+                        name_of(fit.kernel.dtype),
+                        fit.points,
+                        fit.groups,
+                        errors(fit.learned),
+                        errors(fit.formula),
+                        errors(fit.scaled),
+                        fit.steps,
+                        held ? fmt::format("{:.1f}", 100 * fit.step_learned) : "",
+                        held ? fmt::format("{:.1f}", 100 * fit.step_formula) : "",
+                        fit.kernel.preferred ? "learned" : "calibrated");
+  }
+  return text;
+}
+
 std::string assumed_section(const AccuracyReport& report) {
   std::string text = "| assumed | records |\n| --- | --: |\n";
   for (const auto& [assumption, count] : assumption_counts(report)) {
@@ -317,6 +353,7 @@ std::string accuracy_markdown(const AccuracyDocument& document) {
       "predicted best costs over the best one.\n\n" +
       group_section(unseen);
   text += constants_text(document);
+  text += kernel_section(document.kernels);
   text += "\n## Worst records (source not seen)\n\n" + worst_section(unseen);
   text += "\n## Not judged\n\n\"time:\" where the memory of the same record is judged.\n\n" +
           skipped_section(seen);

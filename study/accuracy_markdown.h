@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "study/accuracy_report.h"
 #include "study/calibrate.h"
+#include "study/fit_kernels.h"
 #include "study/fit_memory.h"
 
 namespace stagewright {
@@ -14,6 +16,7 @@ struct AccuracyDocument {
   AccuracyReport unseen;  ///< the rows of leave_one_out
   Calibration calibration;
   MemoryFit memory;
+  std::vector<KernelFit> kernels;  ///< judged; may be empty
 };
 
 /// docs/accuracy.md: the goals and whether they are met; errors of time and memory per source, seen

@@ -60,7 +60,7 @@ Result<Problem> collect(const DataFiles& files,
       return pass_on(std::move(doubt));
     }
     auto setup = setups.setup_of(*line.record);
-    if (!doubt->empty() || !setup || !can_price(*setup)) {
+    if (!doubt->reason.empty() || !setup || !can_price(*setup)) {
       continue;
     }
     // A source's dense and expert models are two populations.
@@ -281,6 +281,17 @@ double edge(Fit& fit, const StepParameter& parameter, double loss, double direct
   return start * std::exp(direction * low);
 }
 
+/// The priors, and the learned prices that stand before the formula.
+Result<StepConstants> unfitted(const DataFiles& files) {
+  StepConstants constants = prior_step_constants();
+  auto learned = load_learned_kernels(files);
+  if (!learned) {
+    return pass_on(std::move(learned));
+  }
+  constants.learned = *std::move(learned);
+  return constants;
+}
+
 /// A source to leave out must be there: a slip in its name would leave nothing out.
 Result<void> check_sources(const std::vector<RecordLine>& records,
                            const std::vector<std::string>& without) {
@@ -314,6 +325,10 @@ Result<Calibration> calibrate(const DataFiles& files,
     return pass_on(std::move(problem));
   }
   const auto& start = options.start;
+  auto base = unfitted(files);
+  if (!base) {
+    return pass_on(std::move(base));
+  }
   if (start) {
     std::erase_if(problem->architectures,
                   [&](const std::string& name) { return !start->architectures.contains(name); });
@@ -323,7 +338,7 @@ Result<Calibration> calibrate(const DataFiles& files,
   Fit fit(*problem,
           start ? cluster_parameters(*start, problem->architectures)
                 : step_parameters(problem->classes, problem->architectures),
-          start ? *start : prior_step_constants(),
+          start ? *start : *std::move(base),
           start ? kOwnScale : kScale);
   fit.run(options.rounds);
   Calibration calibration;

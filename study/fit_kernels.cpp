@@ -11,8 +11,12 @@
 
 #include "core/base/check.h"
 #include "core/cluster/cluster.h"
-#include "sim/cost/analytical_compute.h"
+#include "core/training/framework.h"
+#include "sim/cost/calibrated_cost.h"
+#include "study/record_names.h"
 #include "study/statistics.h"
+#include "study/step_parameters.h"
+#include "study/validate.h"
 
 namespace stagewright {
 namespace {
@@ -25,8 +29,8 @@ struct Series {
   DeviceType device;
   std::vector<const MeasuredKernel*> points;
   Eigen::MatrixXd features;
-  Eigen::VectorXd target;      ///< log(measured / ideal)
-  Eigen::VectorXd analytical;  ///< log(analytical / measured)
+  Eigen::VectorXd target;   ///< log(measured / ideal)
+  Eigen::VectorXd formula;  ///< log(calibrated price / measured)
   std::vector<int> fold;
   int groups = 0;
 };
@@ -63,11 +67,11 @@ void set_folds(Series& series) {
   }
 }
 
-void set_numbers(Series& series) {
+void set_numbers(Series& series, const CostModel& cost) {
   const auto count = static_cast<Eigen::Index>(series.points.size());
   series.features.resize(count, kShapeFeatures);
   series.target.resize(count);
-  series.analytical.resize(count);
+  series.formula.resize(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const MeasuredKernel& point = *series.points[static_cast<std::size_t>(i)];
     const auto features = shape_features(point.op, series.device);
@@ -75,8 +79,8 @@ void set_numbers(Series& series) {
     SW_CHECK(features && ideal, "a class of operation and a rate that a series was made for");
     series.features.row(i) = Eigen::Map<const Eigen::RowVectorXd>(features->data(), kShapeFeatures);
     series.target(i) = std::log(point.seconds / *ideal);
-    series.analytical(i) =
-        std::log(to_seconds(compute_time(point.op, series.device)) / point.seconds);
+    series.formula(i) =
+        std::log(to_seconds(cost.operation(point.op, series.device).time) / point.seconds);
   }
 }
 
@@ -178,20 +182,20 @@ void cross_validate(const Series& series, KernelFit& fit) {
     add_left_out(series, fold, fold, best_ridge(series, fold), learned);
     std::vector<double> others;
     for (const Eigen::Index row : rows_where(series, [&](int at) { return at != fold; })) {
-      others.push_back(series.analytical(row));
+      others.push_back(series.formula(row));
     }
     for (const Eigen::Index row : rows_where(series, [&](int at) { return at == fold; })) {
-      scaled.push_back(series.analytical(row) - (others.empty() ? 0 : median(others)));
+      scaled.push_back(series.formula(row) - (others.empty() ? 0 : median(others)));
     }
   }
   fit.learned = error_of(learned);
   fit.scaled = error_of(scaled);
-  fit.analytical = error_of({series.analytical.begin(), series.analytical.end()});
+  fit.formula = error_of({series.formula.begin(), series.formula.end()});
 }
 
-KernelFit fit_series(Series& series) {
+KernelFit fit_series(Series& series, const StepConstants& alone, const CostModel& cost) {
   set_folds(series);
-  set_numbers(series);
+  set_numbers(series, cost);
   KernelFit fit;
   const auto all = rows_where(series, [](int) { return true; });
   fit.kernel = solve(series, all, best_ridge(series, -1));
@@ -205,20 +209,34 @@ KernelFit fit_series(Series& series) {
   fit.points = static_cast<int>(series.points.size());
   fit.groups = series.groups;
   cross_validate(series, fit);
-  fit.kernel.preferred =
-      fit.learned.median < fit.analytical.median && fit.learned.mean < fit.analytical.mean;
+  // A price falls with the share that it is reckoned at.
+  const double own = median({series.formula.begin(), series.formula.end()});
+  fit.kernel.share = alone.architectures.at(series.device.architecture).matrix * std::exp(own);
   return fit;
 }
 
 }  // namespace
 
 Result<std::vector<KernelFit>> fit_kernels(const DataFiles& files,
-                                           const std::vector<MeasuredKernel>& measured) {
+                                           const std::vector<MeasuredKernel>& measured,
+                                           const StepConstants& constants) {
+  const auto framework = find_framework(files, "stagewright");
+  if (!framework) {
+    return tl::unexpected<Error>(framework.error());
+  }
+  StepConstants alone = isolated_constants(constants);
+  alone.learned.clear();
+  const auto cost = make_calibrated_cost(alone, *framework);
   std::map<std::tuple<std::string, OpClass, std::int64_t>, Series> series;
   for (const MeasuredKernel& point : measured) {
     auto device = find_device(files, point.device);
     if (!device) {
       return pass_on(std::move(device));
+    }
+    if (!alone.architectures.contains(device->architecture)) {
+      return fail(ErrorCode::kInvalidInput,
+                  "names no architecture that is calibrated",
+                  "device " + device->name);
     }
     if (!shape_features(point.op, *device) || !ideal_seconds(point.op, *device)) {
       return fail(ErrorCode::kInvalidInput,
@@ -232,7 +250,7 @@ Result<std::vector<KernelFit>> fit_kernels(const DataFiles& files,
   std::vector<KernelFit> fits;
   for (auto& [key, points] : series) {
     if (points.points.size() >= static_cast<std::size_t>(kFewestPoints)) {
-      fits.push_back(fit_series(points));
+      fits.push_back(fit_series(points, alone, *cost));
     }
   }
   if (fits.empty()) {
@@ -242,6 +260,52 @@ Result<std::vector<KernelFit>> fit_kernels(const DataFiles& files,
                 "measured kernels");
   }
   return fits;
+}
+
+Result<void> judge_kernels(const DataFiles& files,
+                           const std::vector<RecordLine>& records,
+                           StepConstants constants,
+                           std::vector<KernelFit>& fits) {
+  const MemoryConstants memory = prior_memory_constants();
+  for (KernelFit& fit : fits) {
+    std::vector<RecordLine> own;
+    for (const RecordLine& line : records) {
+      if (line.record && device_named(files, line.record->device)
+                                 .map([&](const DeviceType& device) { return device.name; })
+                                 .value_or("") == fit.kernel.device) {
+        own.push_back(line);
+      }
+    }
+    const auto errors = [&](bool preferred) -> Result<std::vector<double>> {
+      constants.learned = {fit.kernel};
+      constants.learned.front().preferred = preferred;
+      auto report = validate(files, own, constants, memory);
+      if (!report) {
+        return pass_on(std::move(report));
+      }
+      std::vector<double> result;
+      for (const AccuracyRow& row : report->rows) {
+        if (is_timed(row)) {
+          result.push_back(std::abs(*row.predicted_seconds / *row.measured_seconds - 1));
+        }
+      }
+      return result;
+    };
+    const auto formula = errors(false);
+    const auto learned = errors(true);
+    if (!formula || !learned) {
+      return tl::unexpected<Error>(formula ? learned.error() : formula.error());
+    }
+    fit.steps = static_cast<int>(formula->size());
+    fit.step_formula = formula->empty() ? 0 : median(*formula);
+    fit.step_learned = learned->empty() ? 0 : median(*learned);
+    const auto better = [&](const KernelError& other) {
+      return fit.learned.median < other.median && fit.learned.mean < other.mean;
+    };
+    fit.kernel.preferred = better(fit.formula) && better(fit.scaled) && fit.steps >= kFewestSteps &&
+                           fit.step_learned <= fit.step_formula;
+  }
+  return {};
 }
 
 }  // namespace stagewright

@@ -97,16 +97,16 @@ void predict(AccuracyRow& row,
 
 }  // namespace
 
-Result<std::string> doubt_about_time(const DataFiles& files, const MeasuredRecord& record) {
+Result<TimeDoubt> doubt_about_time(const DataFiles& files, const MeasuredRecord& record) {
   const auto notes = record.details.find("notes");
   if (notes != record.details.end() &&
       notes->second.find("use the memory, not the time") != std::string::npos) {
-    return "its notes call the time useless";
+    return TimeDoubt{.reason = "its notes call the time useless"};
   }
   constexpr std::string_view kFile = "measured/doubtful.json";
   const auto text = files.find(kFile);
   if (!text) {
-    return std::string();
+    return TimeDoubt{};
   }
   auto json = parse_json(*text, files.where(kFile));
   if (!json) {
@@ -114,10 +114,10 @@ Result<std::string> doubt_about_time(const DataFiles& files, const MeasuredRecor
   }
   for (const auto& entry : (*json)["records"]) {
     if (entry.value("id", "") == record.id) {
-      return entry.value("reason", "");
+      return TimeDoubt{.reason = entry.value("reason", ""), .judged = entry.value("judged", false)};
     }
   }
-  return std::string();
+  return TimeDoubt{};
 }
 
 Result<AccuracyReport> validate(const DataFiles& files,
@@ -141,7 +141,7 @@ Result<AccuracyReport> validate(const DataFiles& files,
       row.measured_seconds = record.iteration_seconds;
       row.measured_bytes = record.memory_bytes;
       row.out_of_memory = record.out_of_memory;
-      row.time_skipped = record.iteration_seconds ? *doubt : std::string();
+      row.time_skipped = record.iteration_seconds && !doubt->judged ? doubt->reason : std::string();
       row.assumed = record.assumed;
       predict(row, record, setups, constants, memory_constants);
     }

@@ -21,9 +21,13 @@ namespace stagewright {
                                               const StepConstants& constants,
                                               const MemoryConstants& memory_constants);
 
-/// Why a record's iteration time says nothing about the model (its notes or the list
-/// profiles/measured/doubtful.json say so); empty where it does.
-[[nodiscard]] Result<std::string> doubt_about_time(const DataFiles& files,
-                                                   const MeasuredRecord& record);
+/// Why a record's iteration time should not be trusted: its notes or the list
+/// profiles/measured/doubtful.json say so.
+struct TimeDoubt {
+  std::string reason;   ///< empty: no doubt
+  bool judged = false;  ///< counts in the errors all the same, but no constant is fitted to it
+};
+[[nodiscard]] Result<TimeDoubt> doubt_about_time(const DataFiles& files,
+                                                 const MeasuredRecord& record);
 
 }  // namespace stagewright

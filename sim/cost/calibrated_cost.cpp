@@ -39,7 +39,10 @@ class CalibratedCost final : public CostModel {
     if (device.architecture.empty()) {
       return uncalibrated_->operation(op, device);
     }
-    return {from_seconds(seconds(op, device)), PriceSource::kAnalytical};
+    const KernelRates rates = rates_of(op, device);
+    const bool learned = rates.learned != nullptr && learned_seconds(*rates.learned, op, device);
+    return {from_seconds(seconds(op, rates)),
+            learned ? PriceSource::kLearned : PriceSource::kAnalytical};
   }
   [[nodiscard]] std::optional<Price> segment(std::span<const Operation> ops,
                                              const DeviceType& device) const override {
@@ -53,14 +56,17 @@ class CalibratedCost final : public CostModel {
   }
 
  private:
-  [[nodiscard]] double seconds(const Operation& op, const DeviceType& device) const {
-    const KernelRates rates = kernel_rates({.device = &device,
-                                            .format = format_of(op.dtype),
-                                            .attention = attention_,
-                                            .fused_casts = fused_casts_,
-                                            .head_dim = op.shape.head_dim},
-                                           constants_,
-                                           timing_);
+  [[nodiscard]] KernelRates rates_of(const Operation& op, const DeviceType& device) const {
+    return kernel_rates({.device = &device,
+                         .format = format_of(op.dtype),
+                         .attention = attention_,
+                         .fused_casts = fused_casts_,
+                         .head_dim = op.shape.head_dim},
+                        constants_,
+                        timing_);
+  }
+
+  [[nodiscard]] double seconds(const Operation& op, const KernelRates& rates) const {
     switch (class_of(op.kind)) {
       case OpClass::kMatrix:
         return product(op, rates);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace stagewright {
 namespace {
@@ -115,6 +116,21 @@ double product_work(
   return least;
 }
 
+/// A single product at the rate of `wide`, by the learned price.
+std::optional<double> learned_product(const KernelRates& rates,
+                                      double rows,
+                                      double inner,
+                                      double cols) {
+  Operation op;
+  op.kind = OpKind::kGemm;
+  op.dtype = rates.learned->dtype;
+  op.shape.rows = std::llround(rows);
+  op.shape.inner = std::llround(inner);
+  op.shape.cols = std::llround(cols);
+  const auto seconds = learned_seconds(*rates.learned, op, *rates.device);
+  return seconds ? std::optional(*seconds * rates.learned_factor) : std::nullopt;
+}
+
 double share_or(const DeviceType& device, OpClass op_class, double fallback) {
   const auto found = device.efficiency.find(op_class);
   return found == device.efficiency.end() ? fallback : found->second;
@@ -158,6 +174,12 @@ KernelRates kernel_rates(const KernelUse& use,
     rates.cast = use.fused_casts ? 2 * rates.narrow : 2 * rates.element + 2 * rates.narrow;
   }
   rates.batched = rates.wide * constants[StepConstant::kBatchedShare];
+  const DType stored = rates.element == 4 ? DType::kFloat32 : DType::kBFloat16;
+  rates.learned = preferred_products(constants.learned, device, stored);
+  if (rates.learned != nullptr) {
+    rates.device = &device;
+    rates.learned_factor = rates.learned->share / (shares.matrix * timing.matrix_factor);
+  }
   const double vector = peak_of(device, {DType::kFloat32});
   if (use.head_dim % 8 != 0 && vector > 0) {
     // Operands off 16 bytes keep batched products from the matrix units.
@@ -180,6 +202,11 @@ KernelRates kernel_rates(const TrainingSetup& setup,
 
 double product_seconds(
     const KernelRates& rates, double rate, double rows, double inner, double cols, double batch) {
+  if (rates.learned != nullptr && batch == 1 && rate == rates.wide) {
+    if (const auto seconds = learned_product(rates, rows, inner, cols)) {
+      return *seconds;
+    }
+  }
   const double matrix = 2 * product_work(rates, rows, inner, cols, batch) / rate;
   const double bytes = rates.element * batch * (rows * cols + rows * inner + inner * cols);
   return std::max(matrix, bytes / rates.memory) + rates.kernel;

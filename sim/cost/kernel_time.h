@@ -28,6 +28,11 @@ struct KernelRates {
   double cast = 0;        ///< bytes that converting an element moves
   double narrow = 2;      ///< bytes of a product's operand
   double batched = 0;     ///< FLOP/s of attention's products where it is not fused
+  /// The learned price of products at the rate `wide`, where one is the default, times what a
+  /// product takes in training over alone.  Both outlive the rates.
+  const LearnedKernel* learned = nullptr;
+  double learned_factor = 1;
+  const DeviceType* device = nullptr;
 };
 [[nodiscard]] KernelRates kernel_rates(const KernelUse& use,
                                        const StepConstants& constants,
@@ -36,7 +41,8 @@ struct KernelRates {
                                        const StepConstants& constants,
                                        const TimingClass& timing);
 
-/// `batch` products (rows, inner) x (inner, cols) at `rate`:
+/// `batch` products (rows, inner) x (inner, cols) at `rate`, of shapes that a default learned price
+/// covers by that price, else:
 ///   max(2 work / rate, operands / memory) + kernel
 ///   work = min over tiles and splits of waves units tile_area (inner / split + 128) cost
 /// The output is cut into tiles, 256 x 128 or down to 64 x 64 at a calibrated cost per halving;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <utility>
 
 #include "sim/cost/analytical_compute.h"
 
@@ -86,37 +84,6 @@ bool same_kind(const LearnedKernel& kernel, const Operation& op, const DeviceTyp
          kernel.device == device.name;
 }
 
-class LearnedCost final : public CostModel {
- public:
-  LearnedCost(std::vector<LearnedKernel> kernels, std::unique_ptr<CostModel> fallback)
-      : kernels_(std::move(kernels)), fallback_(std::move(fallback)) {
-    std::erase_if(kernels_, [](const LearnedKernel& kernel) { return !kernel.preferred; });
-  }
-
-  [[nodiscard]] Price operation(const Operation& op, const DeviceType& device) const override {
-    for (const LearnedKernel& kernel : kernels_) {
-      if (const auto seconds = learned_seconds(kernel, op, device)) {
-        return {from_seconds(*seconds), PriceSource::kLearned};
-      }
-    }
-    return fallback_->operation(op, device);
-  }
-  [[nodiscard]] std::optional<Price> segment(std::span<const Operation> ops,
-                                             const DeviceType& device) const override {
-    return fallback_->segment(ops, device);
-  }
-  [[nodiscard]] Price collective(const Operation& op, const GroupGeometry& group) const override {
-    return fallback_->collective(op, group);
-  }
-  [[nodiscard]] Price transfer(Bytes size, const GroupGeometry& ends) const override {
-    return fallback_->transfer(size, ends);
-  }
-
- private:
-  std::vector<LearnedKernel> kernels_;
-  std::unique_ptr<CostModel> fallback_;
-};
-
 }  // namespace
 
 std::optional<ShapeFeatures> shape_features(const Operation& op, const DeviceType& device) {
@@ -166,9 +133,14 @@ std::optional<double> learned_seconds(const LearnedKernel& kernel,
   return *ideal * std::exp(std::clamp(sum, kernel.extremes[0], kernel.extremes[1]));
 }
 
-std::unique_ptr<CostModel> make_learned_cost(std::vector<LearnedKernel> kernels,
-                                             std::unique_ptr<CostModel> fallback) {
-  return std::make_unique<LearnedCost>(std::move(kernels), std::move(fallback));
+const LearnedKernel* preferred_products(const std::vector<LearnedKernel>& kernels,
+                                        const DeviceType& device,
+                                        DType dtype) {
+  const auto found = std::ranges::find_if(kernels, [&](const LearnedKernel& kernel) {
+    return kernel.preferred && kernel.op_class == OpClass::kMatrix &&
+           kernel.device == device.name && size_of(kernel.dtype) == size_of(dtype);
+  });
+  return found == kernels.end() ? nullptr : &*found;
 }
 
 }  // namespace stagewright

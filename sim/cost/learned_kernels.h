@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,7 +41,10 @@ struct LearnedKernel {
   std::array<double, 3> least{};     ///< of the first three features, over the measured shapes
   std::array<double, 3> most{};      ///< largest of them
   std::array<double, 2> extremes{};  ///< of the measured log(seconds / ideal): kept within
-  bool preferred = false;            ///< better than the analytical price on shapes left out
+  /// Share of the peak at which the calibrated price of kernel_time.h meets the middle of the
+  /// measured shapes: what a rate in training is compared with.
+  double share = 1;
+  bool preferred = false;  ///< the default price of its class on its device (docs/costs.md)
   friend bool operator==(const LearnedKernel&, const LearnedKernel&) = default;
 };
 
@@ -59,8 +61,10 @@ struct LearnedKernel {
 /// Empty where the data files hold none.
 [[nodiscard]] Result<std::vector<LearnedKernel>> load_learned_kernels(const DataFiles& files);
 
-/// Prices operations by the preferred ones of `kernels` where they reach, else by `fallback`.
-[[nodiscard]] std::unique_ptr<CostModel> make_learned_cost(std::vector<LearnedKernel> kernels,
-                                                           std::unique_ptr<CostModel> fallback);
+/// The regression that is the default price of products of this element size on the device, or
+/// nullptr.  `kernels` must outlive the result.
+[[nodiscard]] const LearnedKernel* preferred_products(const std::vector<LearnedKernel>& kernels,
+                                                      const DeviceType& device,
+                                                      DType dtype);
 
 }  // namespace stagewright

@@ -45,6 +45,10 @@ LearnedKernel read_kernel(JsonReader& reader) {
   if (!reader.failed() && kernel.extremes[0] > kernel.extremes[1]) {
     reader.reject("extremes", "must be in growing order");
   }
+  kernel.share = reader.number("share");
+  if (!reader.failed() && !(kernel.share > 0 && std::isfinite(kernel.share))) {
+    reader.reject("share", "must be above 0");
+  }
   kernel.preferred = reader.boolean("preferred");
   return kernel;
 }
@@ -95,6 +99,7 @@ std::string to_json_text(const std::vector<LearnedKernel>& kernels) {
                                {"class", name_of(kernel.op_class)},
                                {"dtype", name_of(kernel.dtype)},
                                {"preferred", kernel.preferred},
+                               {"share", rounded(kernel.share)},
                                {"intercept", rounded(kernel.intercept)},
                                {"mean", numbers(kernel.mean)},
                                {"weights", numbers(kernel.weights)},

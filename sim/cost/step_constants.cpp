@@ -227,7 +227,16 @@ Result<StepConstants> load_step_constants(const DataFiles& files) {
                 "no calibration is there; run `stagewright calibrate`",
                 files.where(kFile));
   }
-  return parse_step_constants(*text, files.where(kFile));
+  auto constants = parse_step_constants(*text, files.where(kFile));
+  if (!constants) {
+    return constants;
+  }
+  auto learned = load_learned_kernels(files);
+  if (!learned) {
+    return pass_on(std::move(learned));
+  }
+  constants->learned = *std::move(learned);
+  return constants;
 }
 
 }  // namespace stagewright

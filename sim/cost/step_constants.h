@@ -10,6 +10,7 @@
 
 #include "core/base/data_files.h"
 #include "core/base/result.h"
+#include "sim/cost/learned_kernels.h"
 
 namespace stagewright {
 
@@ -75,6 +76,8 @@ struct StepConstants {
   StepBand band;
   std::map<std::string, double> matrix_factors;  ///< by class of programs, see TimingClass
   std::map<std::string, ArchitectureShares> architectures;
+  /// Learned prices; those that are preferred go before the formula.  In a file of their own.
+  std::vector<LearnedKernel> learned;
   friend bool operator==(const StepConstants&, const StepConstants&) = default;
 
   [[nodiscard]] double operator[](StepConstant constant) const {
@@ -102,7 +105,7 @@ struct StepConstantInfo {
 [[nodiscard]] Result<StepConstants> parse_step_constants(std::string_view text,
                                                          std::string_view where);
 [[nodiscard]] std::string to_json_text(const StepConstants& constants);
-/// profiles/calibration/step_time.json.
+/// profiles/calibration/step_time.json, and kernels.json beside it where there is one.
 [[nodiscard]] Result<StepConstants> load_step_constants(const DataFiles& files);
 
 }  // namespace stagewright

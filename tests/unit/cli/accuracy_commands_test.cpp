@@ -42,7 +42,9 @@ TEST(ValidateCommand, PrintsTheReportAsJson) {
 TEST(ValidateCommand, NamesWhatItDoesNotJudge) {
   const CliResult result = run_stagewright({"validate", kRuns, "--worst", "3"});
   ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
-  EXPECT_NE(result.out.find("plan.micro_batch: is not stated"), std::string::npos);
+  EXPECT_NE(result.out.find("plan.tp: is not stated"), std::string::npos);
+  EXPECT_NE(result.out.find("time: slower than on half the devices"), std::string::npos);
+  EXPECT_NE(result.out.find("plan.micro_batch (2: the largest that fits"), std::string::npos);
   EXPECT_NE(result.out.find("competing plans of"), std::string::npos);
 }
 

@@ -168,7 +168,8 @@ TEST(StageLayers, GivesFewerLayersToAHeavyEnd) {
 }
 
 TEST(StepConstants, FileRoundTrip) {
-  const StepConstants before = constants();
+  StepConstants before = constants();
+  before.learned.clear();  // they have a file of their own
   const auto after = parse_step_constants(to_json_text(before), "step_time.json");
   ASSERT_TRUE(after) << after.error().to_string();
   EXPECT_EQ(*after, before);

@@ -60,10 +60,10 @@ TEST(Validate, MeetsItsGoalsButForTheKnownMisses) {
   constexpr std::array<KnownMiss, 5> kMisses{
       {{"vtrain_single: median error of the time", 0.063},
        {"vtrain_single: mean error of the time", 0.078},
-       {"korthikanti2022: median error of the time", 0.074},
+       {"korthikanti2022: median error of the time", 0.079},
        // Four runs of one 7B model in a test system, none of another device class alike.
-       {"megatron_golden_memory: median error of the time", 0.265},
-       {"sources left out: mean of the dense medians of the time", 0.082}}};
+       {"megatron_golden_memory: median error of the time", 0.275},
+       {"sources left out: mean of the dense medians of the time", 0.078}}};
   const std::vector<RecordLine> records = published();
   const auto constants = load_step_constants(DataFiles::embedded());
   auto rows = leave_one_out(DataFiles::embedded(), records, constants->band);
