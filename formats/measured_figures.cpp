@@ -144,6 +144,9 @@ void read_measured_figures(const json& record, MeasuredRecord& into, std::string
   const auto section = record.find("derived");
   if (section != record.end() && !section->is_null()) {
     RecordFields derived(record, "derived", fault);
+    (void)derived.text("basis");
+    (void)derived.positive("model_tflops_per_gpu_attn_full", kMostTeraflops);
+    (void)derived.positive("model_tflops_per_gpu_attn_causal", kMostTeraflops);
     read_time(measured, &derived, into);
   } else {
     read_time(measured, nullptr, into);

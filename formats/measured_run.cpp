@@ -154,6 +154,8 @@ void read_model(const json& json_record, MeasuredRecord& record, std::string& fa
     record.assumed.emplace_back("model.tied_embeddings (by family)");
   }
   read_experts(model, record);
+  (void)model.text("params_nominal");
+  (void)model.positive("learned_pos_params_b", kMostParameters);
   const auto stated = model.positive("params_b", kMostParameters);
   if (!fault.empty() || !stated) {
     return;
@@ -206,6 +208,12 @@ void read_plan_details(RecordFields& plan, MeasuredRecord& record) {
     if (const auto set = plan.flag(key)) {
       record.details[key] = *set ? "true" : "false";
     }
+  }
+  const json* sharded = plan.find("fsdp");
+  if (sharded != nullptr && sharded->is_string()) {
+    (void)plan.name("fsdp");
+  } else if (sharded != nullptr && !sharded->is_boolean()) {
+    (void)plan.size("fsdp", kMostDegree);
   }
   for (const char* key : {"precision", "schedule"}) {
     record.details[key] = plan.text(key).value_or("");
@@ -265,8 +273,8 @@ void read_cluster(const json& json_record, MeasuredRecord& record, std::string& 
   const std::int64_t gpus = cluster.required_size("gpus", kMostDegree);
   record.devices_per_node =
       static_cast<std::int32_t>(cluster.size("gpus_per_node", kMostNode).value_or(8));
-  record.intra_link = cluster.text("intra_link").value_or("");
-  record.inter_link = cluster.text("inter_link").value_or("");
+  record.intra_link = cluster.name("intra_link").value_or("");
+  record.inter_link = cluster.name("inter_link").value_or("");
   if (!fault.empty()) {
     return;
   }

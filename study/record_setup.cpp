@@ -63,6 +63,17 @@ Result<void> check_figures(const MeasuredRecord& record, const DeviceType& devic
                             memory / 1e9),
                 "measured.memory_gb");
   }
+  // All devices together hold each parameter at least once, in one byte or more.
+  const double parameters = parameter_counts(record.run).total;
+  if (record.memory_bytes && !record.run.optimizer_offload &&
+      *record.memory_bytes * static_cast<double>(record.run.devices()) < parameters) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("{:.4g} GB on {} devices cannot hold {:.3g} billion parameters",
+                            *record.memory_bytes / 1e9,
+                            record.run.devices(),
+                            parameters / 1e9),
+                "measured.memory_gb");
+  }
   double peak = 0;
   for (const auto& [type, rate] : device.peak) {
     // 4-bit units run at twice the rate of 8-bit ones.

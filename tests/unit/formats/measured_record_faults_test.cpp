@@ -210,6 +210,11 @@ TEST(MeasuredRecordFaults, WordsThatAreNoneAreNamed) {
   expect_named(dense(), {"plan.recompute", "fullish"});
   expect_named(dense(), {"plan.precision", "int8"});
   expect_named(sparse(), {"model.moe.attention", "abc"});
+  for (const char* field : {"cluster.intra_link", "cluster.inter_link", "plan.fsdp"}) {
+    expect_named(dense(), {field, "-1"});
+  }
+  expect_named(dense(), {"plan.fsdp", 0});
+  expect_named(dense(), {"derived.model_tflops_per_gpu_attn_full", -1});
   expect_named(dense(), {"assumed_fields", "model.vocab"});
   expect_named(dense(), {"assumed_fields", json::array({1})});
 }

@@ -149,6 +149,8 @@ TEST(Validate, NamesFiguresThatTheDeviceCannotHaveHad) {
   EXPECT_TRUE(slow.skipped.starts_with("measured.iter_time_s: ")) << slow.skipped;
   const AccuracyRow large = row_of("nanotron", [](auto& r) { r.memory_bytes = 5e11; });
   EXPECT_TRUE(large.skipped.starts_with("measured.memory_gb: ")) << large.skipped;
+  const AccuracyRow small = row_of("nanotron", [](auto& r) { r.memory_bytes = 1e6; });
+  EXPECT_TRUE(small.skipped.starts_with("measured.memory_gb: ")) << small.skipped;
   const AccuracyRow dark =
       row_of("internevo", [](auto& r) { r.inter_link = "0 Gb/s Ethernet per node"; });
   EXPECT_TRUE(dark.skipped.starts_with("cluster.inter_link: ")) << dark.skipped;
