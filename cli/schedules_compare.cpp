@@ -195,24 +195,37 @@ Result<void> add_synthesised(const CompareCommand& command, Comparison& comparis
   return {};
 }
 
+PipelineShape shape_for(const ScheduleGenerator& generator, const CompareCommand& command) {
+  const bool several = generator.default_virtual_stages > 1;
+  return {.ranks = command.ranks,
+          .virtual_stages =
+              several ? command.virtual_stages.value_or(generator.default_virtual_stages) : 1,
+          .micro_batches = command.micro_batches,
+          .parameters = {}};
+}
+
+/// Of all lists, before the first is made.
+Result<void> check_sizes(const CompareCommand& command) {
+  for (const ScheduleGenerator& generator : schedule_generators()) {
+    const PipelineShape shape = shape_for(generator, command);
+    const double actions = 3.0 * shape.stages() * shape.micro_batches;
+    if (auto fits = check_list_fits(actions, kSummaryBytes, usable_memory(), "--chunks"); !fits) {
+      return fits;
+    }
+  }
+  return {};
+}
+
 Result<Comparison> compare_all(const CompareCommand& command) {
+  if (Result<void> fits = check_sizes(command); !fits) {
+    return pass_on(std::move(fits));
+  }
   Comparison comparison;
   for (const ScheduleGenerator& generator : schedule_generators()) {
     if (generator.synthesised) {
       continue;
     }
-    const bool several = generator.default_virtual_stages > 1;
-    const PipelineShape shape{
-        .ranks = command.ranks,
-        .virtual_stages =
-            several ? command.virtual_stages.value_or(generator.default_virtual_stages) : 1,
-        .micro_batches = command.micro_batches,
-        .parameters = {}};
-    const double actions = 3.0 * shape.ranks * shape.virtual_stages * shape.micro_batches;
-    if (auto fits = check_list_fits(actions, kSummaryBytes, usable_memory(), "--chunks"); !fits) {
-      return pass_on(std::move(fits));
-    }
-    const Result<PipelineOrder> order = generator.generate(shape);
+    const Result<PipelineOrder> order = generator.generate(shape_for(generator, command));
     if (!order) {
       comparison.rejected.push_back({std::string(generator.name), order.error().message});
       continue;
