@@ -38,7 +38,7 @@ std::optional<double> time_of(std::optional<double> rate, double amount) {
 
 /// FLOPs of the mathematics: 6 for each visited parameter and token, and the whole scores.
 double step_flops(const TrainingRun& run, double tokens) {
-  const double width = static_cast<double>(run.shape.heads * run.shape.head_dim);
+  const auto width = static_cast<double>(run.shape.heads * run.shape.head_dim);
   return tokens *
          (6 * parameter_counts(run).active +
           12 * static_cast<double>(run.shape.layers) * width * static_cast<double>(run.sequence));

@@ -46,6 +46,16 @@ TimeErrors errors_of(const Rows& rows) {
   return result;
 }
 
+Rows timed_rows(const AccuracyReport& report, const std::string& source, bool experts) {
+  Rows rows;
+  for (const AccuracyRow& row : report.rows) {
+    if (row.dataset == source && row.experts == experts && is_timed(row)) {
+      rows.push_back(&row);
+    }
+  }
+  return rows;
+}
+
 AccuracyGoal at_most(std::string name, double value, double most) {
   return {.name = std::move(name), .value = value, .least = 0, .most = most};
 }
@@ -67,19 +77,13 @@ std::vector<TimeErrors> time_errors(const AccuracyReport& report) {
   std::vector<TimeErrors> result;
   for (const bool experts : {false, true}) {
     for (const SourceAccuracy& source : report.sources) {
-      Rows rows;
-      for (const AccuracyRow& row : report.rows) {
-        if (row.dataset == source.name && row.experts == experts && is_timed(row)) {
-          rows.push_back(&row);
-        }
+      const Rows rows = timed_rows(report, source.name, experts);
+      if (!rows.empty()) {
+        result.push_back(errors_of(rows));
+        result.back().source = source.name;
+        result.back().experts = experts;
+        result.back().noise_floor = source.noise_floor;
       }
-      if (rows.empty()) {
-        continue;
-      }
-      result.push_back(errors_of(rows));
-      result.back().source = source.name;
-      result.back().experts = experts;
-      result.back().noise_floor = source.noise_floor;
     }
   }
   return result;

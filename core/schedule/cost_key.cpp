@@ -1,5 +1,6 @@
 #include "core/schedule/cost_key.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -30,13 +31,13 @@ bool read_flag(std::string_view word, Operation& op) {
                                                                  {"accumulate", &op.accumulate},
                                                                  {"causal", &op.causal},
                                                                  {"decay", &op.decay}}};
-  for (const auto& [name, flag] : flags) {
-    if (word == name) {
-      *flag = true;
-      return true;
-    }
+  const auto* const known =
+      std::ranges::find(flags, word, &std::pair<std::string_view, bool*>::first);
+  if (known == flags.end()) {
+    return false;
   }
-  return false;
+  *known->second = true;
+  return true;
 }
 
 bool read_size(std::string_view word, OpShape& shape) {
