@@ -57,6 +57,12 @@ ScheduleGenerator chimera_schedule() {
                       .weights = "2",
                       .constraints = "P even, M a multiple of P"},
           .parameters = {},
+          .layout = two_way_layout,
+          .accepts =
+              [](const PipelineShape& shape) {
+                return shape.virtual_stages == 1 && shape.ranks % 2 == 0 &&
+                       shape.micro_batches % shape.ranks == 0;
+              },
           .generate = generate};
 }
 

@@ -91,4 +91,8 @@ Result<std::int32_t> group_size(const PipelineShape& shape, std::string_view sch
   return shape.micro_batches / groups;
 }
 
+bool divides_into_groups(const PipelineShape& shape) {
+  return shape.micro_batches % std::max(1, shape.micro_batches / shape.ranks) == 0;
+}
+
 }  // namespace stagewright

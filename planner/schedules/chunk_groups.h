@@ -26,4 +26,7 @@ struct ChunkStep {
 [[nodiscard]] Result<std::int32_t> group_size(const PipelineShape& shape,
                                               std::string_view schedule);
 
+/// Whether PyTorch's rule has a size.
+[[nodiscard]] bool divides_into_groups(const PipelineShape& shape);
+
 }  // namespace stagewright

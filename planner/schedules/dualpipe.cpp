@@ -56,6 +56,14 @@ ScheduleGenerator dualpipe_schedule() {
                       .weights = "2",
                       .constraints = "P and M even, M >= 2P"},
           .parameters = {},
+          .splits_backward = true,
+          .pairs = true,
+          .layout = two_way_layout,
+          .accepts =
+              [](const PipelineShape& shape) {
+                return shape.virtual_stages == 1 && shape.ranks % 2 == 0 &&
+                       shape.micro_batches % 2 == 0 && shape.micro_batches >= 2 * shape.ranks;
+              },
           .generate = generate};
 }
 

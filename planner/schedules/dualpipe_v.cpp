@@ -52,6 +52,13 @@ ScheduleGenerator dualpipe_v_schedule() {
                       .constraints = "V = 2, M >= 2P"},
           .parameters = {},
           .default_virtual_stages = 2,
+          .splits_backward = true,
+          .pairs = true,
+          .layout = wave_layout,
+          .accepts =
+              [](const PipelineShape& shape) {
+                return shape.virtual_stages == 2 && shape.micro_batches >= 2 * shape.ranks;
+              },
           .generate = generate};
 }
 

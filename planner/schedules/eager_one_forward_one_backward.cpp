@@ -3,6 +3,7 @@
 #include <array>
 
 #include "planner/schedules/one_forward_one_backward.h"
+#include "planner/schedules/stage_layout.h"
 
 namespace stagewright {
 namespace {
@@ -24,6 +25,8 @@ ScheduleGenerator eager_one_forward_one_backward_schedule() {
                       .weights = "1",
                       .constraints = "V = 1"},
           .parameters = {},
+          .layout = looped_layout,
+          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 1; },
           .generate = generate};
 }
 

@@ -50,6 +50,15 @@ struct ScheduleGenerator {
   bool asynchronous = false;
   /// The order is searched for, beginning with those of the other schedules.
   bool synthesised = false;
+  /// Backward passes run as two actions, so that weight gradients may wait.
+  bool splits_backward = false;
+  /// Some forwards and backwards run as pairs that hide each other's communication.
+  bool pairs = false;
+  /// Which rank holds which stage: sizes and placement with empty lists.
+  PipelineOrder (*layout)(const PipelineShape& shape) = nullptr;
+  /// Whether `generate` succeeds for that shape without parameters and uses all of its stages,
+  /// at once.
+  bool (*accepts)(const PipelineShape& shape) = nullptr;
   /// The order of compute actions per rank.  REQUIRES: all sizes of the shape positive.  Fails
   /// with kInfeasible where a rule of the schedule is broken, saying which values obey it.
   Result<PipelineOrder> (*generate)(const PipelineShape& shape);

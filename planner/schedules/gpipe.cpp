@@ -36,6 +36,8 @@ ScheduleGenerator gpipe_schedule() {
           .summary = "all forwards, then all backwards; keeps every micro-batch in memory",
           .figures = {.bubble = "(P-1)(F+B)", .peak = "M", .weights = "1", .constraints = "V = 1"},
           .parameters = kParameters,
+          .layout = looped_layout,
+          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 1; },
           .generate = generate};
 }
 

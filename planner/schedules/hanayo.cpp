@@ -154,6 +154,8 @@ ScheduleGenerator hanayo_schedule() {
                       .constraints = "V even"},
           .parameters = {},
           .default_virtual_stages = 2,
+          .layout = wave_layout,
+          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages % 2 == 0; },
           .generate = generate};
 }
 

@@ -65,6 +65,8 @@ ScheduleGenerator interleaved_schedule() {
                                  "with M mod group 0 or at least P"},
       .parameters = kParameters,
       .default_virtual_stages = 2,
+      .layout = looped_layout,
+      .accepts = divides_into_groups,
       .generate = generate};
 }
 

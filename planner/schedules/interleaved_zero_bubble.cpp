@@ -4,6 +4,7 @@
 
 #include "planner/schedules/chunk_groups.h"
 #include "planner/schedules/split_backward.h"
+#include "planner/schedules/stage_layout.h"
 
 namespace stagewright {
 namespace {
@@ -31,6 +32,9 @@ ScheduleGenerator interleaved_zero_bubble_schedule() {
                       .constraints = "as interleaved-1f1b"},
           .parameters = kParameters,
           .default_virtual_stages = 2,
+          .splits_backward = true,
+          .layout = looped_layout,
+          .accepts = divides_into_groups,
           .generate = generate};
 }
 

@@ -39,6 +39,8 @@ ScheduleGenerator looped_breadth_first_schedule() {
                       .constraints = "none; short of micro-batches the bubble grows if M < P"},
           .parameters = {},
           .default_virtual_stages = 2,
+          .layout = looped_layout,
+          .accepts = [](const PipelineShape&) { return true; },
           .generate = generate};
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "planner/schedules/one_stage_per_rank.h"
+#include "planner/schedules/stage_layout.h"
 
 namespace stagewright {
 
@@ -55,6 +56,8 @@ ScheduleGenerator one_forward_one_backward_schedule() {
       .summary = "one forward, one backward; at most P - r micro-batches in memory on rank r",
       .figures = {.bubble = "(P-1)(F+B)", .peak = "P-r", .weights = "1", .constraints = "V = 1"},
       .parameters = {},
+      .layout = looped_layout,
+      .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 1; },
       .generate = generate};
 }
 

@@ -103,6 +103,9 @@ ScheduleGenerator v_half_schedule() {
                       .constraints = "V = 2"},
           .parameters = {},
           .default_virtual_stages = 2,
+          .splits_backward = true,
+          .layout = wave_layout,
+          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 2; },
           .generate = [](const PipelineShape& shape) { return generate(shape, kHalf, "v-half"); }};
 }
 
@@ -115,6 +118,9 @@ ScheduleGenerator v_min_schedule() {
                       .constraints = "V = 2"},
           .parameters = {},
           .default_virtual_stages = 2,
+          .splits_backward = true,
+          .layout = wave_layout,
+          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 2; },
           .generate = [](const PipelineShape& shape) { return generate(shape, kMin, "v-min"); }};
 }
 

@@ -29,6 +29,9 @@ ScheduleGenerator zb_h1_schedule() {
                       .constraints = "V = 1"},
           .parameters = {},
           .default_virtual_stages = 1,
+          .splits_backward = true,
+          .layout = looped_layout,
+          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 1; },
           .generate = generate};
 }
 

@@ -42,6 +42,12 @@ ScheduleGenerator zb_h2_schedule() {
                       .constraints = "V = 1, M >= 2P-1"},
           .parameters = {},
           .default_virtual_stages = 1,
+          .splits_backward = true,
+          .layout = looped_layout,
+          .accepts =
+              [](const PipelineShape& shape) {
+                return shape.virtual_stages == 1 && shape.micro_batches >= 2 * shape.ranks - 1;
+              },
           .generate = generate};
 }
 

@@ -110,6 +110,9 @@ ScheduleGenerator zb_v_schedule() {
                       .constraints = "V = 2"},
           .parameters = {},
           .default_virtual_stages = 2,
+          .splits_backward = true,
+          .layout = wave_layout,
+          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 2; },
           .generate = generate};
 }
 

@@ -1,177 +1,537 @@
 #include "planner/search/closed_form.h"
 
 #include <algorithm>
-#include <numeric>
+#include <string_view>
+#include <utility>
 
+#include "core/base/check.h"
 #include "core/base/longest_time.h"
+#include "planner/schedules/registry.h"
+#include "planner/search/cuts.h"
 
 namespace stagewright {
 namespace {
 
-/// Whether a step's work adds up in picoseconds.  What does not is left to the simulation, which
-/// says so.
-bool fits_clock(const SpacePoint& point, const LayerCosts& costs) {
-  double seconds = 0;
-  for (std::size_t i = 0; i < costs.layers.size(); ++i) {
-    seconds += to_seconds(costs.optimizer[i]) +
-               static_cast<double>(point.micro_batches) *
-                   (to_seconds(costs.layers[i].forward) + to_seconds(costs.layers[i].backward));
-  }
-  return seconds <= kLongestSeconds;
+const ScheduleGenerator& generator_of(const PlanPoint& point) {
+  return schedule_generators()[static_cast<std::size_t>(point.schedule)];
 }
 
-/// Layers by stage, the first ones with one more where they cannot be equal.
-std::vector<std::int32_t> even_cut(std::size_t layers, std::int32_t stages) {
-  const auto count = static_cast<std::int32_t>(layers);
-  std::vector<std::int32_t> cut(static_cast<std::size_t>(stages), count / stages);
-  for (std::int32_t s = 0; s < count % stages; ++s) {
+/// Equal counts, the first stages with one more where they cannot be equal.
+std::vector<std::int32_t> even_cut(std::int32_t layers, std::int32_t stages) {
+  std::vector<std::int32_t> cut(static_cast<std::size_t>(stages), layers / stages);
+  for (std::int32_t s = 0; s < layers % stages; ++s) {
     ++cut[static_cast<std::size_t>(s)];
   }
   return cut;
 }
 
-/// Micro-batches whose activations stage i of n holds at once (report of 1F1B: min(P - r, M)).
-std::int32_t in_flight(const SpacePoint& point, std::int32_t stage) {
-  return point.schedule == "1f1b" ? std::min(point.pp - stage, point.micro_batches)
-                                  : point.micro_batches;
+Bytes divided(Bytes bytes, std::int64_t parts) {
+  return Bytes(bytes.count() / parts);
 }
 
-/// All devices that replicas of one tensor position of a stage occupy under the default rank order:
-/// tensor fastest, then data, then pipeline.
-GroupGeometry data_geometry(const Cluster& cluster, const SpacePoint& point) {
-  std::vector<std::vector<DeviceId>> groups;
-  for (std::int32_t t = 0; t < point.tp; ++t) {
-    std::vector<DeviceId> members;
-    for (std::int32_t d = 0; d < point.dp; ++d) {
-      members.emplace_back(d * point.tp + t);
-    }
-    groups.push_back(std::move(members));
+/// Whether a step's work adds up in picoseconds.
+bool fits_clock(const LayerCosts& costs, std::int32_t micro_batches) {
+  double seconds = 0;
+  for (const LayerCost& layer : costs.layers) {
+    seconds +=
+        static_cast<double>(micro_batches) * to_seconds(layer.time()) + to_seconds(layer.optimizer);
   }
-  return geometry_of(cluster, groups.front(), groups);
+  return seconds <= kLongestSeconds;
 }
 
-GroupGeometry border_geometry(const Cluster& cluster, const SpacePoint& point) {
-  const std::int32_t next = point.dp * point.tp;
-  std::vector<std::vector<DeviceId>> pairs;
-  for (std::int32_t rank = 0; rank < next; ++rank) {
-    pairs.push_back({DeviceId(rank), DeviceId(rank + next)});
-  }
-  return geometry_of(cluster, pairs.front(), pairs);
+Bytes state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zero) {
+  return divided(rank.parameters, zero >= 3 ? point.dp : 1) +
+         divided(rank.gradients, zero >= 2 ? point.dp : 1) +
+         divided(rank.optimizer_state, zero >= 1 ? point.dp : 1);
 }
 
-Bytes largest_state(const PartitionProblem& problem, Bytes& state) {
-  // The most even placement that memory knows: cut by memory alone, where every layer "takes" its
-  // bytes.
-  PartitionProblem by_bytes = problem;
-  by_bytes.capacity.reset();
-  for (LayerCost& layer : by_bytes.layers) {
-    layer.forward = Duration(layer.state.count() + layer.saved.count() * problem.in_flight.front());
-    layer.backward = Duration{};
+LayerCost sum_of(const LayerCosts& costs) {
+  LayerCost sum;
+  for (const LayerCost& layer : costs.layers) {
+    sum += layer;
   }
-  const auto cut = partition(by_bytes);
-  Bytes largest{};
-  std::size_t layer = 0;
-  for (std::size_t s = 0; s < cut->layers.size(); ++s) {
-    Bytes own_state{};
-    Bytes own_saved{};
-    for (std::int32_t i = 0; i < cut->layers[s]; ++i, ++layer) {
-      own_state += problem.layers[layer].state;
-      own_saved += problem.layers[layer].saved;
-    }
-    const Bytes total = own_state + own_saved * problem.in_flight[s];
-    if (total > largest) {
-      largest = total;
-      state = own_state;
-    }
-  }
-  return largest;
+  return sum;
 }
 
 }  // namespace
 
-ClosedForm::ClosedForm(const Cluster& cluster, const CostModel& cost, double memory_share)
-    : cluster_(&cluster), cost_(&cost) {
-  const DeviceType& device = cluster.types.front();
-  capacity_ =
-      Bytes(static_cast<std::int64_t>(static_cast<double>(device.memory.count()) * memory_share)) -
-      device.context;
-}
-
-PartitionProblem ClosedForm::problem_of(const SpacePoint& point, const LayerCosts& costs) const {
-  PartitionProblem problem{.layers = costs.layers, .in_flight = {}, .capacity = capacity_};
-  for (std::int32_t stage = 0; stage < point.pp; ++stage) {
-    problem.in_flight.push_back(in_flight(point, stage));
-  }
-  if (point.pp == 1) {
-    problem.layers.back().state -= costs.tied;
-  }
-  return problem;
-}
-
-Duration ClosedForm::bound_of(const SpacePoint& point,
-                              const LayerCosts& costs,
-                              const std::vector<std::int32_t>& stage_layers) const {
-  const Duration border =
-      point.pp == 1 ? Duration{}
-                    : cost_->transfer(costs.border, border_geometry(*cluster_, point)).time;
+struct ClosedForm::Exchange {
+  Duration border{};
   std::optional<GroupGeometry> replicas;
-  if (point.dp > 1) {
-    replicas = data_geometry(*cluster_, point);
+};
+
+double least_in_flight(const PlanPoint& point, std::int32_t rank) {
+  const std::string_view name = generator_of(point).name;
+  const double batches = point.micro_batches;
+  const double after = point.pp - rank;
+  const double stages = point.virtual_stages;
+  if (point.pp == 1) {
+    return name == "gpipe" || name == "looped-bfs" ? batches : 1;
   }
-  Duration bound{};
-  Duration head{};  // the first micro-batch on its way down to this stage
-  Duration tail{};  // the last gradient on its way up from it
-  Duration first_reduction{};
-  Duration step = Duration::max();
-  std::size_t layer = 0;
-  for (std::size_t s = 0; s < stage_layers.size(); ++s) {
-    LayerCost stage;
-    const Duration trailing = costs.layers[layer].trailing;
-    Duration optimizer{};
-    Bytes gradients{};
-    for (std::int32_t i = 0; i < stage_layers[s]; ++i, ++layer) {
-      stage.forward += costs.layers[layer].forward;
-      stage.backward += costs.layers[layer].backward;
-      optimizer += costs.optimizer[layer];
-      gradients += costs.gradients[layer];
-    }
-    Duration reduction{};
-    if (replicas) {
-      Operation op;
-      op.kind = OpKind::kAllReduce;
-      op.variant = OpVariant::kSum;
-      op.dtype = DType::kFloat32;
-      op.shape.cols = gradients.count() / size_of(op.dtype).count();
-      reduction = cost_->collective(op, *replicas).time;
-    }
-    if (s == 0) {
-      first_reduction = reduction;
-    }
-    const Duration work = point.micro_batches * (stage.forward + stage.backward);
-    const Duration up = s == 0 ? Duration{} : tail - trailing;
-    bound = std::max(bound, head + work + std::max(reduction, up + first_reduction));
-    step = std::min(step, optimizer);
-    head += stage.forward + border;
-    tail += stage.backward - costs.layers[layer - 1].leading - (s == 0 ? Duration{} : trailing) +
-            border;
+  if (name == "gpipe" || name == "looped-bfs") {
+    return batches;
   }
-  return bound + step;
+  if (name == "1f1b" || name == "zb-h1") {
+    return std::min(batches, after);
+  }
+  if (name == "eager-1f1b" || name == "zb-h2") {
+    return std::min(batches, 2 * after - 1);
+  }
+  if (name == "interleaved-1f1b" || name == "interleaved-zero-bubble") {
+    const std::int32_t group = point.micro_batches / std::max(1, point.micro_batches / point.pp);
+    const double ahead = name == "interleaved-1f1b" ? 2 * (after - 1) : after - 1;
+    return std::min(stages * batches, (stages - 1) * group + ahead + 1) / stages;
+  }
+  // The first micro-batch comes back only after it has been everywhere.
+  return 1.0 / stages;
 }
 
-std::optional<Estimate> ClosedForm::evaluate(const SpacePoint& point,
-                                             const LayerCosts& costs,
-                                             Overflow& overflow) const {
-  if (!fits_clock(point, costs)) {
-    return Estimate{even_cut(costs.layers.size(), point.pp), from_seconds(kLongestSeconds)};
+double least_waiting(const PlanPoint& point, std::int32_t rank) {
+  const std::string_view name = generator_of(point).name;
+  const bool looped = name == "zb-h1" || name == "zb-h2" || name == "interleaved-zero-bubble";
+  if (!looped || point.pp == 1) {
+    return 0;
   }
-  const PartitionProblem problem = problem_of(point, costs);
-  const auto cut = partition(problem);
-  if (!cut) {
-    overflow.capacity = std::max(capacity_, Bytes{});
-    overflow.needed = largest_state(problem, overflow.state);
+  const double waiting = (name == "zb-h2" ? 2.0 : 1.0) * rank;
+  const double before = least_in_flight(point, rank) * point.virtual_stages;
+  const double all = static_cast<double>(point.virtual_stages) * point.micro_batches;
+  return before + waiting <= all ? waiting : 0;
+}
+
+PointCosts ClosedForm::costs_of(const PlanPoint& point) {
+  const bool in_part = point.recompute_fits || point.recompute_layers > 0;
+  const Recompute whole = in_part ? Recompute::kNone : point.recompute;
+  const Recompute part = point.recompute_fits ? Recompute::kFull : point.recompute;
+  const Result<LayerCosts>& plain = job_.costs->find(point, whole);
+  SW_CHECK(plain.has_value(), "layers that have a price");
+  PointCosts costs{.plain = &*plain, .again = nullptr};
+  if (in_part) {
+    const Result<LayerCosts>& again = job_.costs->find(point, part);
+    SW_CHECK(again.has_value(), "layers that have a price");
+    costs.again = &*again;
+  }
+  return costs;
+}
+
+const Error& ClosedForm::why_not(const PlanPoint& point) {
+  return job_.costs->find(point, Recompute::kNone).error();
+}
+
+std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_recompute) {
+  const bool in_part = any_recompute || point.recompute_fits || point.recompute_layers > 0;
+  const Recompute quick = in_part ? Recompute::kNone : point.recompute;
+  const Recompute small =
+      any_recompute || point.recompute_fits ? Recompute::kFull : point.recompute;
+  const auto& fast = job_.costs->find(point, quick);
+  const auto& lean = job_.costs->find(point, small);
+  if (!fast || !lean) {
     return std::nullopt;
   }
-  return Estimate{cut->layers, bound_of(point, costs, cut->layers)};
+  if (!fits_clock(*fast, point.micro_batches)) {
+    return Bound{.time = from_seconds(kLongestSeconds), .memory = {}};
+  }
+  const LayerCost sum = sum_of(*fast);
+  // Pairs may hide waiting.
+  const auto busy = [](const LayerCost& layer) {
+    return layer.time() - layer.forward_waits - layer.backward_waits;
+  };
+  Duration longest{};
+  for (const LayerCost& layer : fast->layers) {
+    longest = std::max(longest, busy(layer));
+  }
+  Bound bound;
+  bound.time = point.micro_batches * std::max(busy(sum) / point.pp, longest);
+  const LayerCost held = sum_of(*lean);
+  const Bytes state = held.parameters + held.gradients + held.optimizer_state -
+                      lean->tied.parameters - lean->tied.gradients - lean->tied.optimizer_state;
+  bound.memory = divided(divided(state, point.dp) + held.saved, point.pp) + job_.context;
+  return bound;
+}
+
+std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
+  const auto& costs = job_.costs->find(point, Recompute::kNone);
+  if (!costs) {
+    return std::nullopt;
+  }
+  const LayerCost sum = sum_of(*costs);
+  const Bytes state = sum.parameters + sum.gradients + sum.optimizer_state -
+                      costs->tied.parameters - costs->tied.gradients - costs->tied.optimizer_state;
+  return divided(state, std::int64_t{point.dp} * point.pp) + job_.context;
+}
+
+const std::vector<std::int32_t>& ClosedForm::unlimited_cut(const PlanPoint& point) {
+  ProfileKey key = key_of(point);
+  std::get<0>(key) = nullptr;
+  const auto found = cuts_.find(key);
+  if (found != cuts_.end()) {
+    return found->second;
+  }
+  const PointCosts costs = costs_of(point);
+  const auto layers = static_cast<std::int32_t>(costs.plain->layers.size());
+  std::vector<std::int32_t> cut;
+  if (point.cut == kEvenCut) {
+    cut = even_cut(layers, point.stages());
+  } else if (point.cut >= kFirstCut) {
+    cut = cut_numbered(layers, point.stages(), point.cut - kFirstCut);
+  } else {
+    PartitionProblem problem;
+    for (const LayerCost& layer : costs.plain->layers) {
+      problem.layers.push_back({.time = layer.time()});
+    }
+    problem.in_flight.assign(static_cast<std::size_t>(point.stages()), 1);
+    cut = partition(problem)->layers;
+  }
+  return cuts_.emplace(key, std::move(cut)).first->second;
+}
+
+ClosedForm::ProfileKey ClosedForm::key_of(const PlanPoint& point) const {
+  return {generator_of(point).layout,
+          point.virtual_stages,
+          point.cut,
+          point.micro_batch_size,
+          point.recompute_fits ? 3 : static_cast<std::int32_t>(point.recompute),
+          point.recompute_layers,
+          point.tp > 1 ? strides_of(point).tensor : 1,
+          point.short_transfers,
+          job_.places->straddles(point)};
+}
+
+ClosedForm::Profile ClosedForm::make_profile(const PlanPoint& point,
+                                             std::vector<std::int32_t> layers,
+                                             std::vector<std::int32_t> recomputed) {
+  const PipelineOrder frame = generator_of(point).layout({.ranks = point.pp,
+                                                          .virtual_stages = point.virtual_stages,
+                                                          .micro_batches = 2,
+                                                          .parameters = {}});
+  Profile profile{
+      .stage_layers = std::move(layers), .recomputed = std::move(recomputed), .stages = {}};
+  profile.stages = stage_profile(
+      costs_of(point), profile.stage_layers, profile.recomputed, frame.placement, point.pp);
+  return profile;
+}
+
+const ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
+  const ProfileKey key = key_of(point);
+  const auto found = profiles_.find(key);
+  if (found != profiles_.end()) {
+    return found->second;
+  }
+  std::vector<std::int32_t> layers = unlimited_cut(point);
+  std::vector<std::int32_t> recomputed;
+  if (point.recompute_fits) {
+    recomputed.assign(layers.size(), 0);
+  } else if (point.recompute_layers > 0) {
+    for (const std::int32_t count : layers) {
+      recomputed.push_back(std::min(count, point.recompute_layers));
+    }
+  }
+  return profiles_.emplace(key, make_profile(point, std::move(layers), std::move(recomputed)))
+      .first->second;
+}
+
+Duration ClosedForm::collective(OpKind kind, Bytes bytes, const GroupGeometry& group) const {
+  Operation op;
+  op.kind = kind;
+  op.variant = OpVariant::kSum;
+  op.dtype = DType::kFloat32;
+  op.shape.cols = bytes.count() / size_of(op.dtype).count();
+  return op.shape.cols == 0 ? Duration{} : job_.cost->collective(op, group).time;
+}
+
+ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes border) const {
+  Exchange exchange;
+  const RankStrides strides = strides_of(point);
+  if (point.pp > 1) {
+    exchange.border = job_.cost->transfer(border, job_.places->ends(strides.pipeline)).time;
+  }
+  if (point.dp > 1) {
+    exchange.replicas = job_.places->group(point.dp, strides.data);
+  }
+  return exchange;
+}
+
+Duration ClosedForm::time_of(const PlanPoint& point,
+                             const StageProfile& stages,
+                             const Exchange& exchange) const {
+  const bool split = generator_of(point).splits_backward;
+  const bool pairs = generator_of(point).pairs;
+  const std::int64_t batches = point.micro_batches / stages.copies;
+  const OpKind reduce = point.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter;
+  Bytes last_bytes(-1);
+  Duration last_time{};
+  const auto reduction = [&](Bytes gradients) {
+    if (!exchange.replicas) {
+      return Duration{};
+    }
+    if (gradients != last_bytes) {
+      last_bytes = gradients;
+      last_time = collective(reduce, gradients, *exchange.replicas);
+    }
+    return last_time;
+  };
+  const Duration first = reduction(stages.ranks.front().first_gradients);
+  Duration bound{};
+  for (const RankProfile& rank : stages.ranks) {
+    const Duration begin = rank.head + rank.borders * exchange.border;
+    const Duration hidden = pairs ? rank.waits : Duration{};
+    const Duration worked = begin + batches * (rank.work - hidden);
+    const Duration up = rank.borders * exchange.border + first;
+    if (split) {
+      bound = std::max({bound,
+                        worked + reduction(rank.least_gradients),
+                        begin + batches * std::max(Duration{}, rank.forward_input - hidden) +
+                            rank.up_input + up});
+    } else {
+      bound = std::max({bound, worked + reduction(rank.first_gradients), worked + rank.up + up});
+    }
+    if (point.zero >= 2 && exchange.replicas) {
+      const Duration scatter = reduction(rank.gradients);
+      const Duration gather =
+          point.zero == 3 ? collective(OpKind::kAllGather, rank.parameters, *exchange.replicas)
+                          : Duration{};
+      bound = std::max(bound, begin + batches * (scatter + gather));
+    }
+  }
+  return bound + update_of(point, stages, exchange);
+}
+
+Duration ClosedForm::update_of(const PlanPoint& point,
+                               const StageProfile& stages,
+                               const Exchange& exchange) const {
+  Duration most{};
+  Duration least = Duration::max();
+  for (const RankProfile& rank : stages.ranks) {
+    // Sharded state is updated by fewer and larger operations than what was priced.
+    Duration own = point.zero == 0 ? rank.optimizer : Duration{};
+    if ((point.zero == 1 || point.zero == 2) && exchange.replicas) {
+      own = collective(OpKind::kAllGather, rank.parameters, *exchange.replicas);
+    }
+    most = std::max(most, own);
+    least = std::min(least, own);
+  }
+  return job_.clips ? most : least;
+}
+
+Bytes ClosedForm::memory_of(const PlanPoint& point,
+                            const StageProfile& stages,
+                            std::int32_t zero,
+                            Bytes* state) const {
+  Bytes fullest{};
+  for (std::size_t r = 0; r < stages.ranks.size(); ++r) {
+    const RankProfile& rank = stages.ranks[r];
+    const Bytes held = state_of(point, rank, zero);
+    const double flight = least_in_flight(point, static_cast<std::int32_t>(r)) / stages.copies;
+    // Of several stages the smallest may be the ones in flight.
+    const double saved = point.virtual_stages == 1
+                             ? static_cast<double>(rank.saved.count())
+                             : static_cast<double>(rank.least_saved.count()) * point.virtual_stages;
+    const double waiting = least_waiting(point, static_cast<std::int32_t>(r)) *
+                           static_cast<double>(rank.least_waiting.count());
+    const Bytes all = held + Bytes(static_cast<std::int64_t>(flight * saved + waiting)) +
+                      rank.working + job_.context;
+    if (all > fullest) {
+      fullest = all;
+      if (state != nullptr) {
+        *state = held;
+      }
+    }
+  }
+  return fullest;
+}
+
+bool ClosedForm::even_is_balanced(const PlanPoint& point) {
+  if (point.cut != kEvenCut) {
+    return false;
+  }
+  PlanPoint balanced = point;
+  balanced.cut = kBalancedCut;
+  return profile_of(point).stage_layers == profile_of(balanced).stage_layers;
+}
+
+Bound ClosedForm::of_pipeline(const PlanPoint& point) {
+  const Profile& profile = profile_of(point);
+  Bound bound;
+  bound.time = time_of(point, profile.stages, Exchange{});
+  // Recomputation would make room.
+  if (!point.recompute_fits && point.cut != kBalancedCut) {
+    bound.memory = memory_of(point, profile.stages, point.dp > 1 ? 3 : 0, nullptr);
+  }
+  return bound;
+}
+
+std::optional<ClosedForm::Profile> ClosedForm::recomputed_evenly(const PlanPoint& point,
+                                                                 const Profile& profile) {
+  const std::int32_t most = *std::ranges::max_element(profile.stage_layers);
+  const auto with = [&](std::int32_t again) {
+    std::vector<std::int32_t> recomputed;
+    for (const std::int32_t layers : profile.stage_layers) {
+      recomputed.push_back(std::min(layers, again));
+    }
+    return make_profile(point, profile.stage_layers, std::move(recomputed));
+  };
+  const auto fits = [&](const Profile& tried) {
+    return memory_of(point, tried.stages, point.zero, nullptr) <= job_.capacity + job_.context;
+  };
+  std::int32_t too_few = 0;
+  std::int32_t enough = most;
+  if (!fits(with(enough))) {
+    return std::nullopt;
+  }
+  while (enough - too_few > 1) {
+    const std::int32_t middle = (too_few + enough) / 2;
+    (fits(with(middle)) ? enough : too_few) = middle;
+  }
+  return with(enough);
+}
+
+std::optional<ClosedForm::Profile> ClosedForm::recomputed_in(const PlanPoint& point,
+                                                             const PartitionProblem& problem) {
+  const Profile& profile = profile_of(point);
+  std::vector<std::int32_t> recomputed;
+  std::size_t layer = 0;
+  for (std::size_t s = 0; s < profile.stage_layers.size(); ++s) {
+    const auto end = layer + static_cast<std::size_t>(profile.stage_layers[s]);
+    PartitionProblem stage{.layers = {},
+                           .in_flight = {problem.in_flight[s]},
+                           .capacity = problem.capacity,
+                           .recompute = true};
+    for (; layer < end; ++layer) {
+      stage.layers.push_back(problem.layers[layer]);
+    }
+    const auto cut = partition(stage);
+    if (!cut) {
+      return std::nullopt;
+    }
+    recomputed.push_back(cut->recomputed.front());
+  }
+  return make_profile(point, profile.stage_layers, std::move(recomputed));
+}
+
+std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point) {
+  const bool one_each = point.virtual_stages == 1 && profile_of(point).stages.copies == 1;
+  if (!one_each) {
+    return point.recompute_fits ? recomputed_evenly(point, profile_of(point)) : std::nullopt;
+  }
+  const PointCosts costs = costs_of(point);
+  PartitionProblem problem{
+      .layers = {}, .in_flight = {}, .capacity = job_.capacity, .recompute = point.recompute_fits};
+  for (std::size_t i = 0; i < costs.plain->layers.size(); ++i) {
+    const LayerCost& layer = costs.plain->layers[i];
+    PartitionLayer part{.time = layer.time(), .state = {}, .saved = layer.saved};
+    part.state = divided(layer.parameters, point.zero >= 3 ? point.dp : 1) +
+                 divided(layer.gradients, point.zero >= 2 ? point.dp : 1) +
+                 divided(layer.optimizer_state, point.zero >= 1 ? point.dp : 1);
+    part.saved_again = layer.saved;
+    if (costs.again != nullptr) {
+      const LayerCost& again = costs.again->layers[i];
+      part.time_again = std::max(Duration{}, again.time() - layer.time());
+      part.saved_again = std::min(layer.saved, again.saved);
+    }
+    problem.layers.push_back(part);
+  }
+  if (point.pp == 1) {
+    problem.layers.back().state -= costs.plain->tied.parameters + costs.plain->tied.gradients +
+                                   costs.plain->tied.optimizer_state;
+    problem.layers.back().state = std::max(problem.layers.back().state, Bytes{});
+  }
+  // What the last layer of a stage works with, as far as all have it in common.
+  Bytes working = costs.plain->layers.front().working;
+  for (const LayerCost& layer : costs.plain->layers) {
+    working = std::min(working, layer.working);
+  }
+  *problem.capacity -= working;
+  problem.layers.back().state += costs.plain->layers.back().working - working;
+  for (std::int32_t stage = 0; stage < point.pp; ++stage) {
+    problem.in_flight.push_back(least_in_flight(point, stage));
+  }
+  if (point.cut != kBalancedCut) {
+    return point.recompute_fits ? recomputed_in(point, problem) : std::nullopt;
+  }
+  auto cut = partition(problem);
+  if (!cut) {
+    return std::nullopt;
+  }
+  return make_profile(
+      point,
+      std::move(cut->layers),
+      point.recompute_fits ? std::move(cut->recomputed) : std::vector<std::int32_t>{});
+}
+
+Estimate ClosedForm::whole(const PlanPoint& point, Duration limit) {
+  const PointCosts costs = costs_of(point);
+  const Exchange exchange = exchange_of(point, costs.plain->border);
+  const Profile& profile = profile_of(point);
+  Estimate estimate;
+  estimate.bound.time = time_of(point, profile.stages, exchange);
+  estimate.bound.memory = memory_of(point, profile.stages, point.zero, &estimate.state);
+  estimate.fits = estimate.bound.memory <= job_.capacity + job_.context;
+  const Profile* kept = &profile;
+  std::optional<Profile> other;
+  const bool movable = point.recompute_fits || (point.cut == kBalancedCut && point.pp > 1);
+  if (!estimate.fits && movable && estimate.bound.time < limit) {
+    other = fitting(point);
+    if (other) {
+      kept = &*other;
+      estimate.bound.time = time_of(point, other->stages, exchange);
+      estimate.bound.memory = memory_of(point, other->stages, point.zero, &estimate.state);
+      estimate.fits = true;
+    }
+  }
+  if (estimate.fits && estimate.bound.time < limit) {
+    estimate.stage_layers = kept->stage_layers;
+    estimate.recomputed = kept->recomputed;
+  }
+  return estimate;
+}
+
+Estimate ClosedForm::recomputing(const PlanPoint& point,
+                                 const Estimate& estimate,
+                                 std::int32_t again) {
+  const PointCosts costs = costs_of(point);
+  Estimate more = estimate;
+  more.recomputed.clear();
+  for (const std::int32_t layers : estimate.stage_layers) {
+    more.recomputed.push_back(std::min(layers, again));
+  }
+  const Profile profile = make_profile(point, more.stage_layers, more.recomputed);
+  more.bound.time = time_of(point, profile.stages, exchange_of(point, costs.plain->border));
+  more.bound.memory = memory_of(point, profile.stages, point.zero, &more.state);
+  return more;
+}
+
+StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estimate) {
+  const PointCosts costs = costs_of(point);
+  const Exchange exchange = exchange_of(point, costs.plain->border);
+  const Profile profile = make_profile(point, estimate.stage_layers, estimate.recomputed);
+  StageCosts stages;
+  const bool pairs = generator_of(point).pairs;
+  for (const StageSum& stage : stage_sums(costs, estimate.stage_layers, estimate.recomputed)) {
+    const Duration forward_waits = pairs ? stage.sum.forward_waits : Duration{};
+    const Duration backward = stage.sum.backward - (pairs ? stage.sum.backward_waits : Duration{});
+    stages.forward.push_back(stage.sum.forward - forward_waits);
+    stages.backward.push_back(backward);
+    stages.backward_input.push_back(std::max(Duration{}, backward - stage.sum.weight));
+    stages.backward_weight.push_back(stage.sum.weight);
+    stages.leading.push_back(stage.leading);
+    stages.trailing.push_back(stage.trailing);
+    stages.saved.push_back(stage.sum.saved);
+    stages.saved_for_weight.push_back(stage.sum.saved_for_weight);
+    stages.pending.push_back(stage.sum.pending);
+    stages.working.push_back(stage.working);
+  }
+  stages.border = exchange.border;
+  stages.least_lag = exchange.border - *std::ranges::max_element(stages.leading) -
+                     *std::ranges::max_element(stages.trailing);
+  stages.update = update_of(point, profile.stages, exchange);
+  const bool split = generator_of(point).splits_backward;
+  const OpKind reduce = point.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter;
+  for (const RankProfile& rank : profile.stages.ranks) {
+    const Bytes gradients = split ? rank.least_gradients : rank.first_gradients;
+    stages.behind.push_back(exchange.replicas ? collective(reduce, gradients, *exchange.replicas)
+                                              : Duration{});
+    stages.held.push_back(state_of(point, rank, point.zero) + job_.context);
+  }
+  return stages;
 }
 
 }  // namespace stagewright

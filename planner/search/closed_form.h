@@ -1,61 +1,168 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
-#include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/cluster/cluster.h"
-#include "planner/search/layer_costs.h"
+#include "planner/schedules/generator.h"
+#include "planner/search/cost_cache.h"
 #include "planner/search/partition.h"
-#include "planner/search/space.h"
+#include "planner/search/stage_profile.h"
 #include "sim/cost/cost_model.h"
 
 namespace stagewright {
 
-/// A point with its stages cut and its time bounded from below.
+/// Time and memory that a point needs at least.
+struct Bound {
+  Duration time{};  ///< never above the static pass's step time
+  Bytes memory{};   ///< of the fullest rank, context included; never above the static pass's
+};
+
+/// A point with its stages cut, bounded from below.
 struct Estimate {
+  Bound bound;
+  bool fits = true;
+  Bytes state{};  ///< part of the fullest rank's memory: parameters, gradients, optimizer
   std::vector<std::int32_t> stage_layers;
-  Duration bound{};  ///< never above the static pass's step time
+  std::vector<std::int32_t> recomputed;  ///< layers by stage; empty: as the point says
 };
 
-/// Why a point cannot hold any partition: bytes of its best-placed fullest stage.
-struct Overflow {
-  Bytes needed{};
-  Bytes capacity{};
-  Bytes state{};  ///< part of `needed`: parameters, gradients, optimizer
+/// What a point's stages cost in its own order (schedule_bound.h): by stage, but where that is
+/// said.
+struct StageCosts {
+  std::vector<Duration> forward;
+  std::vector<Duration> backward;
+  std::vector<Duration> backward_input;
+  std::vector<Duration> backward_weight;
+  std::vector<Duration> leading;   ///< of the backward, before it needs the gradient from behind
+  std::vector<Duration> trailing;  ///< of the backward, after the gradient for the stage before
+  std::vector<Bytes> saved;
+  std::vector<Bytes> saved_for_weight;  ///< part of it that waits for the weight half
+  std::vector<Bytes> pending;           ///< made by the input half for the weight half
+  std::vector<Bytes> working;           ///< beside that, while the backward begins
+  Duration border{};
+  Duration least_lag{};  ///< between any two stages; may be negative
+  Duration update{};
+  std::vector<Duration> behind;  ///< by rank: reduction after its last action
+  std::vector<Bytes> held;       ///< by rank: state and context
 };
 
-/// Closed form for one point: stages cut by partition(), then
+/// Closed form for the points of one (tp, pp).  With q a pipeline rank, i its first stage,
 ///
-///   step >= max_i ( sum_{j<i} (f_j + c) + M (f_i + b_i) + max(r_i, t_i + r_0) ) + o
-///   t_i = i c - w_i + sum_{0<j<i} (b_j - u_j - w_j) + b_0 - u_0,  t_0 = 0
+///   step >= max_q ( head_i + c_i + M work_q + max(r_i, up_i + c_i + r_0) ) + o
+///   head_i = sum_{j<i} f_j,   up_i = sum_{j<i} (b_j - u_j) - sum_{0<j<=i} w_j
 ///
-/// with f, b the stage's forward and backward, u what its backward does before it needs the
+/// with f, b a stage's forward and backward, u what its backward does before it needs the
 /// gradient from the stage behind (recomputation), w what its backward does after the gradient for
-/// the stage before is ready, c the transfer across a border, M micro-batches, r the gradient
-/// reduction after the last backward, o the smallest optimizer step: stage i cannot begin before
-/// the first micro-batch has come down, must do all its work, and the last gradient must come back
-/// up to stage 0.
+/// the stage before is ready, c_i the transfers across the borders before i, M micro-batches, r
+/// the gradient reduction after the last backward, o the optimizer step: a rank cannot begin before
+/// the first micro-batch has come down to its first stage and must do all its work; the last of it
+/// is the first stage's backward, whose gradient must come back up to stage 0.  Where backwards are
+/// split, weight gradients may come last: then up counts input halves alone, and the last of the
+/// work may follow without it.  What ZeRO 2 and 3 move with every micro-batch is a bound of its own
+/// for the stream that it shares.
+///
+/// Memory: state, and the activations that the schedule holds at least.
+/// Not for several threads at once; several of them may share the cache.
 class ClosedForm {
  public:
+  struct Job {
+    const ModelGraph* model = nullptr;
+    const Cluster* cluster = nullptr;
+    const CostModel* cost = nullptr;
+    const GroupPlaces* places = nullptr;
+    CostCache* costs = nullptr;
+    Bytes capacity{};  ///< for tensors: the device's share, less its context
+    Bytes context{};
+    bool clips = true;  ///< updates wait for the norm of all gradients
+    DType gradient = DType::kFloat32;
+  };
   /// Everything must outlive this object.
-  ClosedForm(const Cluster& cluster, const CostModel& cost, double memory_share);
+  explicit ClosedForm(const Job& job) : job_(job) {}
 
-  /// The estimate, or nothing (with `overflow` filled) if no partition fits the memory.
-  [[nodiscard]] std::optional<Estimate> evaluate(const SpacePoint& point,
-                                                 const LayerCosts& costs,
-                                                 Overflow& overflow) const;
+  /// Layers alone on all ranks, whatever schedule, cut, ZeRO stage and placement.  With
+  /// `any_recompute`, whatever is recomputed, too.  Nothing where layers have no price.
+  [[nodiscard]] std::optional<Bound> of_layers(const PlanPoint& point, bool any_recompute);
+  /// State alone, with everything divided that replicas may divide.  Nothing as above.
+  [[nodiscard]] std::optional<Bytes> of_state(const PlanPoint& point);
+  /// Cut and scheduled, without what replicas exchange and what crosses borders.
+  [[nodiscard]] Bound of_pipeline(const PlanPoint& point);
+  /// Whether the point's stages are cut evenly, and the cut of least time is the same.
+  [[nodiscard]] bool even_is_balanced(const PlanPoint& point);
+  /// The whole point.  Where the cut of least time does not fit, one that does is searched for only
+  /// if the bound is still below `limit`.
+  [[nodiscard]] Estimate whole(const PlanPoint& point, Duration limit);
+
+  /// The estimate with that many layers of every stage recomputed.
+  [[nodiscard]] Estimate recomputing(const PlanPoint& point,
+                                     const Estimate& estimate,
+                                     std::int32_t again);
+  /// The costs behind whole()'s estimate.
+  [[nodiscard]] StageCosts stage_costs(const PlanPoint& point, const Estimate& estimate);
+
+  /// Why layers have no price.
+  [[nodiscard]] const Error& why_not(const PlanPoint& point);
 
  private:
-  [[nodiscard]] PartitionProblem problem_of(const SpacePoint& point, const LayerCosts& costs) const;
-  [[nodiscard]] Duration bound_of(const SpacePoint& point,
-                                  const LayerCosts& costs,
-                                  const std::vector<std::int32_t>& stage_layers) const;
+  /// Layout, virtual stages, cut, micro-batch size, recomputation, layers of it, rank order's
+  /// tensor stride, short transfers, straddling.
+  using Layout = PipelineOrder (*)(const PipelineShape&);
+  using ProfileKey = std::tuple<Layout,
+                                std::int32_t,
+                                std::int32_t,
+                                std::int32_t,
+                                std::int32_t,
+                                std::int32_t,
+                                std::int64_t,
+                                bool,
+                                bool>;
+  struct Profile {
+    std::vector<std::int32_t> stage_layers;
+    std::vector<std::int32_t> recomputed;
+    StageProfile stages;
+  };
+  struct Exchange;  // what replicas and borders cost
 
-  const Cluster* cluster_;
-  const CostModel* cost_;
-  Bytes capacity_;
+  [[nodiscard]] ProfileKey key_of(const PlanPoint& point) const;
+
+  [[nodiscard]] PointCosts costs_of(const PlanPoint& point);
+  [[nodiscard]] const Profile& profile_of(const PlanPoint& point);
+  [[nodiscard]] Profile make_profile(const PlanPoint& point,
+                                     std::vector<std::int32_t> layers,
+                                     std::vector<std::int32_t> recomputed);
+  [[nodiscard]] const std::vector<std::int32_t>& unlimited_cut(const PlanPoint& point);
+  [[nodiscard]] Duration update_of(const PlanPoint& point,
+                                   const StageProfile& stages,
+                                   const Exchange& exchange) const;
+  [[nodiscard]] Duration time_of(const PlanPoint& point,
+                                 const StageProfile& stages,
+                                 const Exchange& exchange) const;
+  [[nodiscard]] Bytes memory_of(const PlanPoint& point,
+                                const StageProfile& stages,
+                                std::int32_t zero,
+                                Bytes* state) const;
+  [[nodiscard]] Exchange exchange_of(const PlanPoint& point, Bytes border) const;
+  [[nodiscard]] Duration collective(OpKind kind, Bytes bytes, const GroupGeometry& group) const;
+  /// A cut that fits, or layers recomputed so that it does; nothing where there is none.
+  [[nodiscard]] std::optional<Profile> fitting(const PlanPoint& point);
+  [[nodiscard]] std::optional<Profile> recomputed_in(const PlanPoint& point,
+                                                     const PartitionProblem& problem);
+  [[nodiscard]] std::optional<Profile> recomputed_evenly(const PlanPoint& point,
+                                                         const Profile& profile);
+
+  Job job_;
+  std::map<ProfileKey, Profile> profiles_;
+  std::map<ProfileKey, std::vector<std::int32_t>> cuts_;
 };
+
+/// Micro-batches whose activations a pipeline rank holds at once at least, in units of all of its
+/// stages.
+[[nodiscard]] double least_in_flight(const PlanPoint& point, std::int32_t rank);
+/// Beside these, stages of micro-batches whose weight gradients wait.
+[[nodiscard]] double least_waiting(const PlanPoint& point, std::int32_t rank);
 
 }  // namespace stagewright

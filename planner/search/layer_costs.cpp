@@ -15,13 +15,7 @@ namespace stagewright {
 namespace {
 
 /// Costs of the examples, by index into the reduced model's layers.
-struct Examples {
-  std::vector<LayerCost> layers;
-  std::vector<Duration> optimizer;
-  std::vector<Bytes> gradients;
-
-  explicit Examples(std::size_t count) : layers(count), optimizer(count), gradients(count) {}
-};
+using Examples = std::vector<LayerCost>;
 
 /// Calls `visit(run, price)` for each layer's contiguous run of `ops`, in order.
 template <class Visit>
@@ -66,23 +60,47 @@ Duration trailing_of(std::span<const Operation> run, const PhasePrice& price) {
   return std::max(Duration{}, price.compute - last);
 }
 
+/// Waiting of the compute stream for other streams.
+Duration waits_of(const PhasePrice& price) {
+  Duration sum{};
+  for (const auto& [kind, time] : price.exposed) {
+    sum += time;
+  }
+  return sum;
+}
+
+/// Computation of weight gradients.
+Duration weight_of(std::span<const Operation> run, const PhasePrice& price) {
+  Duration sum{};
+  for (const PricedOperation& priced : price.ops) {
+    const Operation& op = run[static_cast<std::size_t>(priced.op)];
+    if (op.stream == kComputeStream && op.weight_gradient) {
+      sum += priced.duration;
+    }
+  }
+  return std::min(sum, price.compute);
+}
+
 void add_times(const RankProgram& program,
                const RankPlace& place,
                const CostModel& cost,
                Examples& examples) {
   const StageProgram& stage = program.stages.front();
   const auto layer_of = [&](std::span<const Operation> run) -> LayerCost& {
-    return examples.layers[run.front().layer->index()];
+    return examples[run.front().layer->index()];
   };
   for_each_run(program, stage.forward, place, cost, [&](auto run, const PhasePrice& price) {
     layer_of(run).forward += price.compute;
+    layer_of(run).forward_waits += waits_of(price);
   });
   std::vector<bool> written(program.tensors.size(), false);
   for_each_run(program, stage.backward, place, cost, [&](auto run, const PhasePrice& price) {
     LayerCost& layer = layer_of(run);
     layer.backward += price.compute;
+    layer.backward_waits += waits_of(price);
     layer.leading = leading_of(run, price, written);
     layer.trailing = trailing_of(run, price);
+    layer.weight += weight_of(run, price);
     for (const Operation& op : run) {
       for (const TensorId output : op.outputs) {
         written[output.index()] = true;
@@ -126,13 +144,30 @@ void add_state(const RankProgram& program,
       continue;
     }
     const std::size_t layer = owner[i]->index();
+    LayerCost& cost = examples[layer];
     if (tensor.tensor_class == TensorClass::kGradient) {
-      examples.gradients[layer] += tensor.bytes();
-    }
-    if (tensor.tensor_class != TensorClass::kInput) {
-      examples.layers[layer].state += tensor.bytes();
+      cost.gradients += tensor.bytes();
+    } else if (tensor.tensor_class == TensorClass::kOptimizer) {
+      cost.optimizer_state += tensor.bytes();
+    } else if (tensor.tensor_class != TensorClass::kInput) {
+      cost.parameters += tensor.bytes();
     }
   }
+}
+
+/// By tensor; what a view shows is its base.
+std::vector<bool> read_by_weight_gradients(const RankProgram& program) {
+  std::vector<bool> read(program.tensors.size(), false);
+  for (const Operation& op : program.stages.front().backward) {
+    if (!op.weight_gradient) {
+      continue;
+    }
+    for (const TensorId input : op.inputs) {
+      const auto& view = program.tensors[input.index()].view;
+      read[view ? view->base.index() : input.index()] = true;
+    }
+  }
+  return read;
 }
 
 /// What a micro-batch keeps between its forward and its backward belongs to the layer whose
@@ -145,12 +180,59 @@ void add_saved(const RankProgram& program, Examples& examples) {
     }
   }
   SW_CHECK(backward.has_value(), "a backward in the example's list");
+  const std::vector<Operation>& ops = program.stages.front().backward;
+  const std::vector<bool> for_weight = read_by_weight_gradients(program);
   for (const Lifetime& lifetime : lifetimes(program)) {
-    if (lifetime.micro_batch && lifetime.first.action < *backward &&
-        lifetime.last.action == *backward) {
-      const auto& op = program.stages.front().backward[static_cast<std::size_t>(lifetime.last.op)];
-      examples.layers[op.layer->index()].saved += lifetime.bytes;
+    if (!lifetime.micro_batch || lifetime.last.action != *backward) {
+      continue;
     }
+    const auto& op = ops[static_cast<std::size_t>(lifetime.last.op)];
+    LayerCost& cost = examples[op.layer->index()];
+    const bool waits = for_weight[lifetime.tensor.index()];
+    if (lifetime.first.action < *backward) {
+      cost.saved += lifetime.bytes;
+      cost.saved_for_weight += waits ? lifetime.bytes : Bytes{};
+    } else if (waits && !ops[static_cast<std::size_t>(lifetime.first.op)].weight_gradient) {
+      cost.pending += lifetime.bytes;
+    }
+  }
+}
+
+/// After add_saved().
+void add_working(const RankProgram& program, Examples& examples) {
+  const std::vector<Operation>& ops = program.stages.front().backward;
+  std::vector<std::int64_t> live(ops.size() + 1, 0);  // differences, then sums
+  std::int32_t backward = 0;
+  for (std::size_t i = 0; i < program.actions.size(); ++i) {
+    if (program.actions[i].kind == ActionKind::kBackward) {
+      backward = static_cast<std::int32_t>(i);
+    }
+  }
+  for (const Lifetime& lifetime : lifetimes(program)) {
+    if (!lifetime.micro_batch || lifetime.last.action < backward ||
+        lifetime.first.action > backward) {
+      continue;
+    }
+    const auto first = lifetime.first.action < backward
+                           ? std::size_t{0}
+                           : static_cast<std::size_t>(lifetime.first.op);
+    const auto behind = lifetime.last.action > backward
+                            ? ops.size()
+                            : static_cast<std::size_t>(lifetime.last.op) + 1;
+    live[first] += lifetime.bytes.count();
+    live[behind] -= lifetime.bytes.count();
+  }
+  std::vector<std::int64_t> peaks(examples.size(), 0);
+  std::int64_t now = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    now += live[i];
+    std::int64_t& peak = peaks[ops[i].layer->index()];
+    peak = std::max(peak, now);
+  }
+  std::int64_t saved = 0;
+  for (std::size_t layer = 0; layer < examples.size(); ++layer) {
+    saved += examples[layer].saved.count();
+    examples[layer].working = Bytes(std::max<std::int64_t>(0, peaks[layer] - saved));
   }
 }
 
@@ -164,7 +246,7 @@ void add_optimizer(const RankProgram& program,
       continue;
     }
     if (const auto layer = owner[op.outputs.front().index()]) {
-      examples.optimizer[layer->index()] += cost.operation(op, *place.device).time;
+      examples[layer->index()].optimizer += cost.operation(op, *place.device).time;
     }
   }
 }
@@ -181,8 +263,8 @@ std::int64_t elements_of(const LayerWeight& weight) {
   return total;
 }
 
-/// State of the tied weights of a layer, as their share of its parameters.
-Bytes tied_state(const Layer& layer, Bytes state) {
+/// What tied weights take of a layer's state, by their share of its parameters.
+LayerCost tied_part(const Layer& layer, const LayerCost& cost) {
   std::int64_t tied = 0;
   std::int64_t all = 0;
   for (const LayerWeight& weight : layer.weights) {
@@ -190,10 +272,17 @@ Bytes tied_state(const Layer& layer, Bytes state) {
     all += elements;
     tied += weight.tied_to ? elements : 0;
   }
-  return all == 0 ? Bytes{}
-                  : Bytes(static_cast<std::int64_t>(static_cast<double>(state.count()) *
-                                                    static_cast<double>(tied) /
-                                                    static_cast<double>(all)));
+  LayerCost part;
+  if (all > 0) {
+    const double share = static_cast<double>(tied) / static_cast<double>(all);
+    const auto of = [share](Bytes bytes) {
+      return Bytes(static_cast<std::int64_t>(static_cast<double>(bytes.count()) * share));
+    };
+    part.parameters = of(cost.parameters);
+    part.gradients = of(cost.gradients);
+    part.optimizer_state = of(cost.optimizer_state);
+  }
+  return part;
 }
 
 /// Bytes of the value between two layers.
@@ -209,10 +298,29 @@ Bytes border_of(const ModelGraph& model, const Plan& shape) {
 
 }  // namespace
 
+LayerCost& LayerCost::operator+=(const LayerCost& other) {
+  forward += other.forward;
+  backward += other.backward;
+  leading += other.leading;
+  trailing += other.trailing;
+  weight += other.weight;
+  forward_waits += other.forward_waits;
+  backward_waits += other.backward_waits;
+  optimizer += other.optimizer;
+  parameters += other.parameters;
+  gradients += other.gradients;
+  optimizer_state += other.optimizer_state;
+  saved += other.saved;
+  saved_for_weight += other.saved_for_weight;
+  pending += other.pending;
+  return *this;
+}
+
 Result<LayerCosts> layer_costs(const ModelGraph& model,
                                const Cluster& cluster,
                                const CostModel& cost,
-                               const Plan& shape) {
+                               const Plan& shape,
+                               const std::optional<GroupGeometry>& tensor) {
   DistinctLayers distinct = distinct_layers(model);
   // A tied weight is a copy of its own on any stage but the one that holds both.
   for (Layer& layer : distinct.reduced.layers) {
@@ -237,21 +345,26 @@ Result<LayerCosts> layer_costs(const ModelGraph& model,
   if (!place) {
     return pass_on(std::move(place));
   }
+  for (std::size_t slot = 0; tensor && slot < place->groups.size(); ++slot) {
+    if (place->group_kinds[slot] == "tensor") {
+      place->groups[slot] = *tensor;
+    }
+  }
   const RankProgram& program = schedule->programs[schedule->ranks.front().program.index()];
   Examples examples(count);
   add_times(program, *place, cost, examples);
   const auto owner = owners(program);
   add_state(program, owner, examples);
   add_saved(program, examples);
+  add_working(program, examples);
   add_optimizer(program, owner, *place, cost, examples);
 
   LayerCosts result;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    const std::size_t example = distinct.example_of[i];
-    result.layers.push_back(examples.layers[example]);
-    result.optimizer.push_back(examples.optimizer[example]);
-    result.gradients.push_back(examples.gradients[example]);
-    result.tied += tied_state(model.layers[i], examples.layers[example].state);
+    const LayerCost& example = examples[distinct.example_of[i]];
+    result.layers.push_back(example);
+    const LayerCost tied = tied_part(model.layers[i], example);
+    result.tied += tied;
   }
   result.border = border_of(model, shape);
   return result;

@@ -1,33 +1,64 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/units.h"
 #include "core/cluster/cluster.h"
 #include "core/model/model_graph.h"
 #include "core/plan/plan.h"
-#include "planner/search/partition.h"
 #include "sim/cost/cost_model.h"
 
 namespace stagewright {
 
+/// What one layer costs where it is placed, for one tensor degree, micro-batch size and
+/// recompute choice.
+struct LayerCost {
+  Duration forward{};   ///< one micro-batch
+  Duration backward{};  ///< one micro-batch, recomputation included
+  /// Part of `backward` that needs no gradient from the layer behind: recomputation.
+  Duration leading{};
+  /// Part of `backward` that runs after the gradient of the layer's input is complete: weight
+  /// gradients that hold up no stage before.
+  Duration trailing{};
+  Duration weight{};  ///< weight gradients alone, part of `backward`
+  /// Waiting for collectives, part of each: a forward and a backward that run as a pair hide it.
+  Duration forward_waits{};
+  Duration backward_waits{};
+  Duration optimizer{};  ///< of all replicas' shards together
+  Bytes parameters{};
+  Bytes gradients{};         ///< what the data-parallel reduction moves
+  Bytes optimizer_state{};   ///< master weights, moments
+  Bytes saved{};             ///< activations that one micro-batch keeps from forward to backward
+  Bytes saved_for_weight{};  ///< part of `saved` that weight gradients read
+  Bytes pending{};           ///< made by the input half of a backward for its weight gradients
+  /// Beside what is saved for it and the layers before it, while it goes backward.
+  Bytes working{};
+  friend bool operator==(const LayerCost&, const LayerCost&) = default;
+
+  [[nodiscard]] Duration time() const { return forward + backward; }
+  LayerCost& operator+=(const LayerCost& other);
+};
+
 /// Per-layer costs of a model for one tensor degree, micro-batch size and recompute choice, from
 /// lowering and pricing one example of each distinct layer: repeated layers cost nothing more.
 struct LayerCosts {
-  std::vector<LayerCost> layers;    ///< one per layer of the model
-  std::vector<Duration> optimizer;  ///< per layer: its share of the optimizer step
-  std::vector<Bytes> gradients;     ///< per layer: what the data-parallel reduction moves
-  Bytes tied{};    ///< state counted in the last layer that a stage holding both ends saves
+  std::vector<LayerCost> layers;  ///< one per layer of the model
+  /// Shares of the last layer's parameters, gradients and optimizer state that a stage which also
+  /// holds the first layer saves: tied weights.
+  LayerCost tied;
   Bytes border{};  ///< activation that crosses a stage border per micro-batch
 };
 
 /// `shape` fixes tp, micro_batch_size, sequence, precision, optimizer and the recompute choice of
-/// its first stage; its other fields do not matter.  Fails as lower() does (heads not divisible by
-/// tp, ...).
+/// its first stage; its other fields do not matter.  `tensor` says where a tensor group sits;
+/// absent: on the first devices.  Fails as lower() does (heads not divisible by tp, ...).
 [[nodiscard]] Result<LayerCosts> layer_costs(const ModelGraph& model,
                                              const Cluster& cluster,
                                              const CostModel& cost,
-                                             const Plan& shape);
+                                             const Plan& shape,
+                                             const std::optional<GroupGeometry>& tensor = {});
 
 }  // namespace stagewright

@@ -1,46 +1,44 @@
 #include "planner/search/search.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
-#include "planner/lower/check_plan.h"
-#include "planner/lower/lower.h"
-#include "planner/schedules/registry.h"
-#include "planner/search/closed_form.h"
-#include "planner/search/layer_costs.h"
+#include "planner/axes/tensor.h"
+#include "planner/search/closed_form_points.h"
+#include "planner/search/empty_space.h"
+#include "planner/search/front.h"
 #include "planner/search/space.h"
-#include "sim/engine/static_pass.h"
+#include "planner/search/walk.h"
+#include "sim/cost/analytical_compute.h"
 
 namespace stagewright {
 namespace {
 
 // Keeps sums over a step inside 64 bits.
 constexpr std::int64_t kMostSequences = std::int64_t{1} << 30;
+/// Spaces of so many points are walked at once, without a first plan.
+constexpr std::int64_t kSmallSpace = 20'000;
+/// Simulated together: more than the threads of a desktop, so that the result depends on none.
+constexpr std::size_t kBatch = 8;
+constexpr std::size_t kRefined = 64;
+/// Coarse plans tried for a first one that fits.
+constexpr std::size_t kMostFirstPlans = 64;
+constexpr std::size_t kMostRejections = 1000;
 
-/// A point that fits by closed form, waiting to be simulated.
-struct Promising {
-  SpacePoint point;
-  Estimate estimate;
+struct Degrees {
+  std::int32_t tp = 1;
+  std::int32_t pp = 1;
 };
-
-/// "parameter 3.1 GiB, gradient 6.2 GiB, ...": each at its own peak, nothing left out but zeros.
-std::string by_component(const MemoryPeaks& peaks) {
-  std::string text;
-  for (int c = 0; c < kTensorClassCount; ++c) {
-    const Bytes bytes = peaks.by_class[static_cast<std::size_t>(c)];
-    if (bytes != Bytes{}) {
-      text += fmt::format("{}{} {}",
-                          text.empty() ? "" : ", ",
-                          name_of(static_cast<TensorClass>(c)),
-                          to_string(bytes));
-    }
-  }
-  return text;
-}
 
 /// The work of one search() call.
 class Search {
@@ -50,238 +48,468 @@ class Search {
          const CostModel& cost,
          const SearchRequest& request,
          const SearchControl& control)
-      : model_(model),
-        cluster_(cluster),
-        cost_(cost),
-        request_(request),
+      : request_(request),
         control_(control),
-        model_flops_(model_flops(model, request.global_batch * request.sequence, request.sequence)),
-        common_(common_plan(model, cluster, request)) {}
+        common_(common_plan(model, cluster, request)),
+        space_(space_job(model, cluster, request)),
+        places_(cluster),
+        costs_(model, cluster, cost, common_, places_),
+        arena_(request.threads > 0 ? request.threads : tbb::task_arena::automatic),
+        begin_(std::chrono::steady_clock::now()) {
+    const DeviceType& device = cluster.types.front();
+    job_.space = &space_;
+    job_.request = &request_;
+    job_.closed_form = {.model = &model,
+                        .cluster = &cluster,
+                        .cost = &cost,
+                        .places = &places_,
+                        .costs = &costs_,
+                        .capacity = {},
+                        .context = device.context,
+                        .clips = request.optimizer.clip_norm.has_value(),
+                        .gradient = request.precision.gradient};
+    job_.closed_form.capacity =
+        Bytes(static_cast<std::int64_t>(static_cast<double>(device.memory.count()) *
+                                        request.memory_share)) -
+        device.context;
+    job_.model_flops =
+        model_flops(model, request.global_batch * request.sequence, request.sequence);
+    // A device without an architecture (the CPU) may be faster than its file says.
+    if (!device.architecture.empty()) {
+      job_.peak = matrix_peak(device, request.precision.compute);
+    }
+    if (request.step_prices) {
+      job_.setup = job_setup(model, cluster, request);
+    }
+    job_.stopped = &stopped_;
+  }
 
   Result<SearchResult> run();
 
  private:
-  using CostKey = std::tuple<std::int32_t, std::int32_t, Recompute>;
-
   [[nodiscard]] bool stopped() const {
-    return control_.stop != nullptr && control_.stop->load(std::memory_order_relaxed);
+    if (control_.stop != nullptr && control_.stop->load(std::memory_order_relaxed)) {
+      return true;
+    }
+    return request_.seconds &&
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count() >
+               *request_.seconds;
   }
-  void progress() const;
-  const Result<LayerCosts>& costs_of(const SpacePoint& point);
-  void evaluate(const Space& space);
+
+  void find_degrees();
+  [[nodiscard]] std::vector<WalkResult> walk_all(bool coarse);
+  /// Objective of the bound, whether that is of the schedule's own order, and a running number.
+  using LeafKey = std::tuple<double, bool, std::int64_t>;
+  using LeafQueue = std::map<LeafKey, Leaf>;
+
+  [[nodiscard]] static std::vector<Leaf> next_leaves(
+      LeafQueue& queue,
+      bool refined,
+      std::size_t most,
+      const std::function<bool(double next)>& enough);
+  void refine_all(std::vector<Leaf> leaves, LeafQueue& queue);
+  void simulate_all(std::vector<Leaf> leaves);
+  /// Simulates leaves, best first, until `enough` says so for the objective of the next one's
+  /// bound.  The least objective that is left.
+  double simulate_in_order(std::vector<Leaf> leaves,
+                           const std::function<bool(double next)>& enough);
+  void keep(Simulated simulated);
+  void first_plans();
+  void merge(std::vector<WalkResult> walks);
   void simulate_front();
-  void simulate(const Promising& candidate);
-  [[nodiscard]] Plan complete(const Promising& candidate) const;
-  void reject(const SpacePoint& point, std::string reason);
+  void judge_robustness();
+  void finish();
+  [[nodiscard]] std::size_t kept() const { return static_cast<std::size_t>(request_.keep); }
+  [[nodiscard]] double best() const {
+    return all_.empty() ? std::numeric_limits<double>::infinity() : all_.front().objective;
+  }
+  [[nodiscard]] double worst_kept() const {
+    return all_.size() < kept() ? std::numeric_limits<double>::infinity()
+                                : all_[kept() - 1].objective;
+  }
+  void progress(std::int64_t done);
+  void add_impossible_degrees();
   [[nodiscard]] Error nothing_fits() const;
 
-  const ModelGraph& model_;
-  const Cluster& cluster_;
-  const CostModel& cost_;
   const SearchRequest& request_;
   const SearchControl& control_;
-  const Flops model_flops_;
   const Plan common_;
-  std::map<CostKey, Result<LayerCosts>> costs_;
-  std::vector<Promising> promising_;
+  const SpaceJob space_;
+  const GroupPlaces places_;
+  CostCache costs_;
+  WalkJob job_;
+  tbb::task_arena arena_;
+  std::chrono::steady_clock::time_point begin_;
+  const std::function<bool()> stopped_ = [this] { return stopped(); };
+  std::vector<Degrees> degrees_;
+  std::vector<Candidate> all_;  ///< simulated, best first
+  std::vector<PlanPoint> tried_;
+  OrderCache orders_;
+  std::int64_t numbered_ = 0;
+  std::vector<Leaf> leaves_;
+  double unseen_ = std::numeric_limits<double>::infinity();  ///< least bound that nobody simulated
+  std::optional<Leaf> nearest_miss_;
+  std::optional<std::string> without_price_;
+  std::mutex progress_mutex_;
+  std::int64_t done_ = 0;
   SearchResult result_;
 };
 
-void Search::progress() const {
-  if (control_.on_progress) {
-    control_.on_progress({result_.evaluated, result_.space_size, result_.simulated});
+void Search::progress(std::int64_t done) {
+  if (!control_.on_progress) {
+    return;
+  }
+  const std::lock_guard lock(progress_mutex_);
+  done_ += done;
+  control_.on_progress({done_, result_.space.size, result_.simulated});
+}
+
+void Search::find_degrees() {
+  std::vector<std::int64_t> tensor;
+  std::vector<std::int64_t> pipeline;
+  allowed_values(space_, 0, PlanPoint{}, tensor);
+  for (const std::int64_t tp : tensor) {
+    PlanPoint point;
+    point.tp = static_cast<std::int32_t>(tp);
+    allowed_values(space_, 1, point, pipeline);
+    for (const std::int64_t pp : pipeline) {
+      degrees_.push_back({point.tp, static_cast<std::int32_t>(pp)});
+    }
   }
 }
 
-void Search::reject(const SpacePoint& point, std::string reason) {
-  Plan plan = plan_of(point, common_);
-  const auto layers = static_cast<std::int32_t>(model_.layers.size());
-  plan.stages = even_stages(layers, std::min(point.pp, layers), point.dp, point.tp);
-  plan.stages.resize(static_cast<std::size_t>(point.pp),
-                     StagePlan{.first_layer = layers, .layers = 0, .dp = point.dp, .tp = point.tp});
-  for (StagePlan& stage : plan.stages) {
-    stage.recompute = point.recompute;
-  }
-  result_.rejected.push_back({std::move(plan), std::move(reason)});
+std::vector<WalkResult> Search::walk_all(bool coarse) {
+  WalkJob job = job_;
+  job.coarse = coarse;
+  std::vector<WalkResult> results(degrees_.size());
+  arena_.execute([&] {
+    tbb::parallel_for(std::size_t{0}, degrees_.size(), [&](std::size_t i) {
+      results[i] = walk_degrees(job, degrees_[i].tp, degrees_[i].pp);
+      const SpaceCounts& counts = results[i].counts;
+      progress(counts.evaluated + counts.by_devices + counts.by_state + counts.by_activations +
+               counts.by_compute + counts.by_pipeline);
+    });
+  });
+  return results;
 }
 
-const Result<LayerCosts>& Search::costs_of(const SpacePoint& point) {
-  const CostKey key{point.tp, point.micro_batch_size, point.recompute};
-  const auto found = costs_.find(key);
-  if (found != costs_.end()) {
-    return found->second;
+void Search::keep(Simulated simulated) {
+  ++result_.simulated;
+  if (auto* rejection = std::get_if<Rejection>(&simulated)) {
+    if (result_.rejected.size() < kMostRejections) {
+      result_.rejected.push_back(std::move(*rejection));
+    }
+    return;
   }
-  Plan shape = plan_of(point, common_);
-  shape.stages = {StagePlan{.tp = point.tp, .recompute = point.recompute}};
-  return costs_.emplace(key, layer_costs(model_, cluster_, cost_, shape)).first->second;
+  Candidate candidate = std::get<Candidate>(std::move(simulated));
+  const auto same = [&](const Candidate& other) { return other.plan == candidate.plan; };
+  if (std::ranges::any_of(all_, same)) {
+    return;
+  }
+  const auto place = std::ranges::upper_bound(all_, candidate.objective, {}, &Candidate::objective);
+  all_.insert(place, std::move(candidate));
 }
 
-void Search::evaluate(const Space& space) {
-  const ClosedForm closed_form(cluster_, cost_, request_.memory_share);
-  for (const SpacePoint& point : space.points) {
+std::vector<Leaf> Search::next_leaves(LeafQueue& queue,
+                                      bool refined,
+                                      std::size_t most,
+                                      const std::function<bool(double next)>& enough) {
+  std::vector<Leaf> leaves;
+  while (!queue.empty() && leaves.size() < most) {
+    const auto next = queue.begin();
+    const bool is_refined = std::get<1>(next->first);
+    if (is_refined != refined || enough(std::get<0>(next->first))) {
+      break;
+    }
+    leaves.push_back(std::move(next->second));
+    queue.erase(next);
+  }
+  return leaves;
+}
+
+void Search::refine_all(std::vector<Leaf> leaves, LeafQueue& queue) {
+  arena_.execute([&] {
+    tbb::parallel_for(
+        std::size_t{0}, leaves.size(), [&](std::size_t i) { refine(job_, orders_, leaves[i]); });
+  });
+  for (Leaf& leaf : leaves) {
+    if (leaf.estimate.fits) {
+      const double value = leaf.value;
+      queue.emplace(LeafKey{value, true, numbered_++}, std::move(leaf));
+    } else {
+      ++result_.out_of_memory;
+    }
+  }
+}
+
+void Search::simulate_all(std::vector<Leaf> leaves) {
+  std::erase_if(leaves, [&](const Leaf& leaf) {
+    const bool known = std::ranges::find(tried_, leaf.point) != tried_.end();
+    if (!known) {
+      tried_.push_back(leaf.point);
+    }
+    return known;
+  });
+  std::vector<std::optional<Simulated>> simulated(leaves.size());
+  arena_.execute([&] {
+    tbb::parallel_for(std::size_t{0}, leaves.size(), [&](std::size_t i) {
+      simulated[i] = simulate_leaf(job_, common_, leaves[i]);
+    });
+  });
+  for (std::optional<Simulated>& one : simulated) {
+    keep(*std::move(one));
+  }
+  progress(0);
+}
+
+/// Best first: whatever has the least bound is timed in its own order, and simulated once it still
+/// has the least.
+double Search::simulate_in_order(std::vector<Leaf> leaves,
+                                 const std::function<bool(double next)>& enough) {
+  LeafQueue queue;
+  for (Leaf& leaf : leaves) {
+    const double value = leaf.value;
+    queue.emplace(LeafKey{value, false, numbered_++}, std::move(leaf));
+  }
+  while (!queue.empty() && !enough(std::get<0>(queue.begin()->first))) {
     if (stopped()) {
       result_.interrupted = true;
-      return;
+      break;
     }
-    if (auto step = check_step_size(point.micro_batches, point.micro_batch_size, common_.sequence);
-        !step) {
-      reject(point, step.error().message);
-      continue;
-    }
-    const Result<LayerCosts>& costs = costs_of(point);
-    if (!costs) {
-      reject(point, costs.error().message);
-      continue;
-    }
-    ++result_.evaluated;
-    if (result_.evaluated % 256 == 0) {
-      progress();
-    }
-    Overflow overflow;
-    if (auto estimate = closed_form.evaluate(point, *costs, overflow)) {
-      promising_.push_back({point, std::move(*estimate)});
+    if (std::get<1>(queue.begin()->first)) {
+      simulate_all(next_leaves(queue, true, kBatch, enough));
     } else {
-      reject(
-          point,
-          fmt::format("out of memory: the fullest stage needs at least {} (parameters, gradients "
-                      "and optimizer {}, activations and loss {}), {} are usable beside {} of "
-                      "context and libraries",
-                      to_string(overflow.needed),
-                      to_string(overflow.state),
-                      to_string(overflow.needed - overflow.state),
-                      to_string(overflow.capacity),
-                      to_string(cluster_.types.front().context)));
+      refine_all(next_leaves(queue, false, kRefined, enough), queue);
     }
   }
+  return queue.empty() ? std::numeric_limits<double>::infinity()
+                       : std::get<0>(queue.begin()->first);
 }
 
-Plan Search::complete(const Promising& candidate) const {
-  const SpacePoint& point = candidate.point;
-  Plan plan = plan_of(point, common_);
-  std::int32_t first = 0;
-  for (const std::int32_t layers : candidate.estimate.stage_layers) {
-    plan.stages.push_back({.first_layer = first,
-                           .layers = layers,
-                           .dp = point.dp,
-                           .tp = point.tp,
-                           .recompute = point.recompute});
-    first += layers;
+/// Plans to measure all others by.
+void Search::first_plans() {
+  std::vector<WalkResult> walks = walk_all(true);
+  std::vector<Leaf> leaves;
+  for (WalkResult& walk : walks) {
+    std::ranges::move(walk.leaves, std::back_inserter(leaves));
   }
-  return plan;
+  std::ranges::stable_sort(leaves, {}, &Leaf::value);
+  if (leaves.size() > kMostFirstPlans) {
+    leaves.resize(kMostFirstPlans);
+  }
+  const std::size_t wanted = request_.gap > 0 ? 1 : kept();
+  simulate_in_order(std::move(leaves), [&](double next) {
+    const bool found = all_.size() >= wanted;
+    return found && (request_.gap > 0 || next >= worst_kept());
+  });
+  job_.limit = request_.gap > 0 ? best() : worst_kept();
 }
 
-void Search::simulate(const Promising& candidate) {
-  Plan plan = complete(candidate);
-  const auto schedule = lower(model_, cluster_, plan);
-  if (!schedule) {
-    reject(candidate.point, schedule.error().message);
-    return;
+void Search::merge(std::vector<WalkResult> walks) {
+  std::vector<Leaf> estimates;
+  for (WalkResult& walk : walks) {
+    SpaceCounts& space = result_.space;
+    space.evaluated += walk.counts.evaluated;
+    space.by_devices += walk.counts.by_devices;
+    space.by_state += walk.counts.by_state;
+    space.by_activations += walk.counts.by_activations;
+    space.by_compute += walk.counts.by_compute;
+    space.by_pipeline += walk.counts.by_pipeline;
+    space.duplicates += walk.counts.duplicates;
+    space.without_price += walk.counts.without_price;
+    space.left += walk.counts.left;
+    result_.out_of_memory += walk.out_of_memory;
+    result_.out_of_time += walk.out_of_time;
+    unseen_ = std::min(unseen_, walk.least_dropped);
+    std::ranges::move(walk.leaves, std::back_inserter(leaves_));
+    std::ranges::move(walk.estimates, std::back_inserter(estimates));
+    if (walk.nearest_miss && (!nearest_miss_ || walk.nearest_miss->estimate.bound.memory <
+                                                    nearest_miss_->estimate.bound.memory)) {
+      nearest_miss_ = std::move(walk.nearest_miss);
+    }
+    if (!without_price_) {
+      without_price_ = std::move(walk.without_price);
+    }
   }
-  const auto simulation = stagewright::simulate(
-      *schedule, cluster_, cost_, {.trace = TraceDetail::kNone, .model_flops = model_flops_});
-  if (!simulation) {
-    reject(candidate.point, simulation.error().message);
-    return;
+  result_.interrupted = result_.interrupted || result_.space.left > 0;
+  std::ranges::stable_sort(leaves_, {}, &Leaf::value);
+  std::ranges::stable_sort(estimates, {}, &Leaf::value);
+  if (estimates.size() > kept()) {
+    estimates.resize(kept());
   }
-  ++result_.simulated;
-  const Summary& summary = simulation->summary;
-  const Bytes capacity(static_cast<std::int64_t>(
-      static_cast<double>(cluster_.types.front().memory.count()) * request_.memory_share));
-  if (summary.peak_memory > capacity) {
-    const RankSummary& fullest =
-        *std::ranges::max_element(summary.ranks, {}, &RankSummary::device_memory);
-    reject(candidate.point,
-           fmt::format("out of memory: rank {} needs {} ({}, context and libraries {}), the device "
-                       "has {}",
-                       fullest.rank.value(),
-                       to_string(summary.peak_memory),
-                       by_component(fullest.memory),
-                       to_string(cluster_.types.front().context),
-                       to_string(capacity)));
-    return;
-  }
-  result_.plans.push_back({.plan = std::move(plan),
-                           .step_time = summary.step_time,
-                           .tokens_per_s = summary.tokens_per_second,
-                           .mfu = summary.mfu.value_or(0),
-                           .peak_memory = summary.peak_memory,
-                           .bubble = summary.bubble});
-  std::ranges::stable_sort(result_.plans, {}, &Candidate::step_time);
-  if (result_.plans.size() > static_cast<std::size_t>(request_.keep)) {
-    result_.plans.pop_back();
+  for (const Leaf& leaf : estimates) {
+    result_.estimated.push_back(estimated(job_, common_, leaf));
   }
 }
 
 void Search::simulate_front() {
-  std::ranges::stable_sort(
-      promising_, {}, [](const Promising& candidate) { return candidate.estimate.bound; });
-  for (std::size_t i = 0; i < promising_.size(); ++i) {
-    const bool full = result_.plans.size() == static_cast<std::size_t>(request_.keep);
-    if (full && promising_[i].estimate.bound >= result_.plans.back().step_time) {
-      result_.pruned = static_cast<std::int64_t>(promising_.size() - i);
+  const std::int64_t before = result_.simulated;
+  const double next = simulate_in_order(std::move(leaves_), [&](double bound) {
+    if (request_.most_simulated && result_.simulated - before >= *request_.most_simulated) {
+      return true;
+    }
+    if (request_.gap == 0) {
+      return bound >= worst_kept();
+    }
+    return all_.size() >= kept() && bound >= best() * (1 - request_.gap);
+  });
+  unseen_ = std::min(unseen_, next);
+  unseen_ = std::min(unseen_, job_.limit);
+  if (result_.space.left > 0) {
+    unseen_ = 0;
+  }
+}
+
+void Search::judge_robustness() {
+  if (request_.objective.aim != Aim::kRobustness) {
+    return;
+  }
+  const std::size_t judged = std::min(all_.size(), kept());
+  std::vector<std::optional<Result<Duration>>> p95(judged);
+  arena_.execute([&] {
+    tbb::parallel_for(
+        std::size_t{0}, judged, [&](std::size_t i) { p95[i] = p95_of(job_, all_[i].plan); });
+  });
+  for (std::size_t i = 0; i < judged; ++i) {
+    if (p95[i]->has_value()) {
+      all_[i].p95 = **p95[i];
+      all_[i].objective = to_seconds(**p95[i]);
+    }
+  }
+  all_.resize(judged);
+  std::ranges::stable_sort(all_, {}, &Candidate::objective);
+}
+
+void Search::finish() {
+  for (const Candidate& candidate : all_) {
+    const bool beaten = std::ranges::any_of(all_, [&](const Candidate& other) {
+      const bool no_worse = other.step_time <= candidate.step_time &&
+                            other.peak_memory <= candidate.peak_memory &&
+                            other.point.devices() <= candidate.point.devices();
+      const bool better = other.step_time < candidate.step_time ||
+                          other.peak_memory < candidate.peak_memory ||
+                          other.point.devices() < candidate.point.devices();
+      return no_worse && better;
+    });
+    if (!beaten) {
+      result_.pareto.push_back(candidate);
+    }
+  }
+  std::ranges::stable_sort(result_.pareto, {}, &Candidate::step_time);
+  result_.gap = all_.empty() || best() <= 0 ? 0 : std::max(0.0, 1 - unseen_ / best());
+  if (!std::isfinite(result_.gap)) {
+    result_.gap = 0;
+  }
+  result_.plans = std::move(all_);
+  if (result_.plans.size() > kept()) {
+    result_.plans.resize(kept());
+  }
+}
+
+/// Divisions of all devices that the model or the batch forbids, with the reason.
+void Search::add_impossible_degrees() {
+  const auto add = [&](const PlanPoint& point, std::string reason) {
+    if (result_.rejected.size() >= kMostRejections) {
       return;
     }
-    if (stopped()) {
-      result_.interrupted = true;
-      return;
+    const std::int32_t layers = space_.layers();
+    Plan plan = common_;
+    plan.micro_batch_size = point.micro_batch_size;
+    plan.stages = even_stages(layers, std::min(point.pp, layers), point.dp, point.tp);
+    result_.rejected.push_back({std::move(plan), std::move(reason)});
+  };
+  const auto allows = [&](std::string_view name, std::int64_t value) {
+    const ValueSet* values = space_.constraint(name);
+    return values == nullptr || values->has(value);
+  };
+  for (std::int64_t tp = 1; tp <= space_.devices; ++tp) {
+    if (space_.devices % tp != 0 || !allows("tp", tp)) {
+      continue;
     }
-    simulate(promising_[i]);
-    progress();
+    PlanPoint point;
+    point.tp = static_cast<std::int32_t>(tp);
+    if (const auto checked = check_tensor_degree(*job_.closed_form.model, point.tp, "tp");
+        !checked) {
+      point.dp = static_cast<std::int32_t>(space_.devices / tp);
+      add(point, checked.error().message);
+      continue;
+    }
+    for (std::int64_t pp = 1; pp <= std::min<std::int64_t>(space_.layers(), space_.devices / tp);
+         ++pp) {
+      const std::int64_t dp = space_.devices / tp / pp;
+      if (space_.devices % (tp * pp) != 0 || !allows("pp", pp) || !allows("dp", dp) ||
+          space_.global_batch % dp == 0) {
+        continue;
+      }
+      point.pp = static_cast<std::int32_t>(pp);
+      point.dp = static_cast<std::int32_t>(dp);
+      add(point, fmt::format("global batch {} is not divisible by dp {}", space_.global_batch, dp));
+    }
   }
 }
 
 Error Search::nothing_fits() const {
-  if (result_.rejected.empty()) {
+  if (nearest_miss_) {
+    const Estimate& estimate = nearest_miss_->estimate;
+    const Bytes context = job_.closed_form.context;
+    const PlanPoint& point = nearest_miss_->point;
+    const std::string place = fmt::format("tp {}, pp {}, dp {}, micro-batches of {}",
+                                          point.tp,
+                                          point.pp,
+                                          point.dp,
+                                          point.micro_batch_size);
     return {ErrorCode::kInfeasible,
-            fmt::format("no way to use {} devices satisfies the fixed choices; drop one of --dp, "
-                        "--tp, --pp (their product must be the number of devices)",
-                        cluster_.device_count()),
+            fmt::format("out of memory: none of {} points fits; the nearest ({}) needs at least {} "
+                        "on its fullest stage (parameters, gradients and optimizer {}, activations "
+                        "and loss {}), {} are usable beside {} of context and libraries; use more "
+                        "devices, devices with more memory, or a shorter sequence{}",
+                        result_.space.size,
+                        place,
+                        to_string(estimate.bound.memory - context),
+                        to_string(estimate.state),
+                        to_string(estimate.bound.memory - context - estimate.state),
+                        to_string(std::max(job_.closed_form.capacity, Bytes{})),
+                        to_string(context),
+                        space_.constraints.empty() ? "" : ", or free a constraint"),
             {}};
   }
-  std::map<std::string, std::int64_t> counts;
-  std::string overflow;
-  for (const Rejection& rejection : result_.rejected) {
-    // Only out of memory has figures that differ from point to point.
-    const bool figures = rejection.reason.starts_with("out of memory");
-    if (figures) {
-      overflow = rejection.reason;
-    }
-    ++counts[figures ? "out of memory" : rejection.reason];
+  if (!result_.rejected.empty()) {
+    return {ErrorCode::kInfeasible,
+            fmt::format("none of {} points can be used: {}; use more devices, devices with more "
+                        "memory, or a shorter sequence",
+                        result_.space.size,
+                        result_.rejected.back().reason),
+            {}};
   }
-  const auto most =
-      std::ranges::max_element(counts, {}, &std::pair<const std::string, std::int64_t>::second);
-  const bool memory = most->first == "out of memory";
   return {ErrorCode::kInfeasible,
-          fmt::format("none of {} points can be used; most often ({}): {}; {}",
-                      result_.rejected.size(),
-                      most->second,
-                      memory ? overflow : most->first,
-                      memory ? "use more devices, devices with more memory, or a shorter sequence"
-                             : "change the batch or the fixed choices"),
+          fmt::format("none of {} points can be used: {}",
+                      result_.space.size,
+                      without_price_.value_or("lowering executes none of them, and nothing that "
+                                              "is priced in closed form fits")),
           {}};
 }
 
 Result<SearchResult> Search::run() {
-  const Space space = enumerate_space(model_, cluster_, request_);
-  result_.space_size = static_cast<std::int64_t>(space.points.size() + space.impossible.size());
-  for (const Space::Impossible& impossible : space.impossible) {
-    reject(impossible.point, impossible.reason);
+  result_.space.size = SpaceCounter(space_).below(0, PlanPoint{});
+  if (result_.space.size == 0) {
+    return tl::unexpected<Error>(explain_empty_space(space_));
   }
-  evaluate(space);
+  find_degrees();
+  if (result_.space.size > kSmallSpace && !stopped()) {
+    first_plans();
+  }
+  merge(walk_all(false));
   simulate_front();
-  if (result_.plans.empty() && !result_.interrupted) {
+  judge_robustness();
+  add_impossible_degrees();
+  if (all_.empty() && result_.estimated.empty() && !result_.interrupted) {
     return tl::unexpected<Error>(nothing_fits());
   }
+  finish();
   return std::move(result_);
 }
 
-}  // namespace
-
-Result<SearchResult> search(const ModelGraph& model,
-                            const Cluster& cluster,
-                            const CostModel& cost,
-                            const SearchRequest& request,
-                            const SearchControl& control) {
+Result<void> check_request(const SearchRequest& request) {
   if (request.global_batch < 1 || request.sequence < 1 || request.keep < 1) {
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("global batch {}, sequence {} and number of plans {} must be 1 or more",
@@ -299,10 +527,32 @@ Result<SearchResult> search(const ModelGraph& model,
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("memory share {} is not above 0 and at most 1", request.memory_share));
   }
-  if (request.schedule) {
-    if (auto known = find_schedule(*request.schedule); !known) {
-      return pass_on(std::move(known));
-    }
+  if (!(request.gap >= 0 && request.gap < 1)) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("gap {} is not from 0 to below 1", request.gap));
+  }
+  if (request.objective.aim == Aim::kCost && !request.objective.device_hour) {
+    return fail(ErrorCode::kInvalidInput,
+                "the cost of a token needs the price of a device for an hour",
+                "--device-hour");
+  }
+  if (request.objective.aim == Aim::kEnergy && !request.objective.device_watts) {
+    return fail(ErrorCode::kInvalidInput,
+                "the energy of a token needs the power that a device draws",
+                "--device-watts");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<SearchResult> search(const ModelGraph& model,
+                            const Cluster& cluster,
+                            const CostModel& cost,
+                            const SearchRequest& request,
+                            const SearchControl& control) {
+  if (auto checked = check_request(request); !checked) {
+    return pass_on(std::move(checked));
   }
   return Search(model, cluster, cost, request, control).run();
 }

@@ -1,117 +1,121 @@
 #include "planner/search/space.h"
 
 #include <algorithm>
-#include <optional>
+#include <limits>
 
-#include <fmt/format.h>
+#include "core/base/check.h"
+#include "planner/axes/tensor.h"
+#include "planner/schedules/registry.h"
 
 namespace stagewright {
 namespace {
 
-std::vector<std::int32_t> divisors(std::int64_t number) {
-  std::vector<std::int32_t> result;
-  for (std::int64_t d = 1; d * d <= number; ++d) {
-    if (number % d == 0) {
-      result.push_back(static_cast<std::int32_t>(d));
-      if (d * d != number) {
-        result.push_back(static_cast<std::int32_t>(number / d));
-      }
+bool walk(const SpaceJob& job,
+          std::size_t level,
+          const PlanPoint& point,
+          const std::function<bool(const PlanPoint&)>& visit) {
+  const auto all = dimensions();
+  if (level == all.size()) {
+    return visit(point);
+  }
+  std::vector<std::int64_t> values;
+  allowed_values(job, level, point, values);
+  for (const std::int64_t value : values) {
+    PlanPoint next = point;
+    all[level].set(next, value);
+    if (!walk(job, level + 1, next, visit)) {
+      return false;
     }
   }
-  std::ranges::sort(result);
-  return result;
-}
-
-bool allowed(const std::optional<std::int32_t>& fixed, std::int32_t value) {
-  return !fixed || *fixed == value;
-}
-
-/// Why no plan has these degrees, or nothing.
-std::optional<std::string> impossible(const ModelGraph& model,
-                                      const SearchRequest& request,
-                                      const SpacePoint& point) {
-  const TransformerShape& shape = model.shape;
-  if (shape.heads % point.tp != 0) {
-    return fmt::format("{} attention heads are not divisible by tp {}", shape.heads, point.tp);
-  }
-  if (shape.kv_heads % point.tp != 0) {
-    return fmt::format("{} key/value heads are not divisible by tp {}", shape.kv_heads, point.tp);
-  }
-  if (shape.feed_forward % point.tp != 0) {
-    return fmt::format(
-        "feed-forward width {} is not divisible by tp {}", shape.feed_forward, point.tp);
-  }
-  const auto layers = static_cast<std::int32_t>(model.layers.size());
-  if (layers < point.pp) {
-    return fmt::format(
-        "{} layers (embedding and head counted) cannot fill {} pipeline stages", layers, point.pp);
-  }
-  if (request.global_batch % point.dp != 0) {
-    return fmt::format("global batch {} is not divisible by dp {}", request.global_batch, point.dp);
-  }
-  const std::int64_t replica_batch = request.global_batch / point.dp;
-  if (request.micro_batch_size && replica_batch % *request.micro_batch_size != 0) {
-    return fmt::format("a replica's {} sequences are not divisible by micro-batch size {}",
-                       replica_batch,
-                       *request.micro_batch_size);
-  }
-  return std::nullopt;
-}
-
-std::vector<Recompute> recompute_choices(const SearchRequest& request) {
-  return request.recompute ? std::vector{*request.recompute}
-                           : std::vector{Recompute::kNone, Recompute::kFull};
-}
-
-std::vector<std::string> schedule_choices(const SearchRequest& request, std::int32_t pp) {
-  if (request.schedule) {
-    return {*request.schedule};
-  }
-  // Without a pipeline both are the same list but for memory, where 1f1b is never worse.
-  return pp == 1 ? std::vector<std::string>{"1f1b"} : std::vector<std::string>{"1f1b", "gpipe"};
-}
-
-void add_points(const SearchRequest& request, SpacePoint point, std::vector<SpacePoint>& points) {
-  const std::int64_t replica_batch = request.global_batch / point.dp;
-  for (const std::int32_t size : divisors(replica_batch)) {
-    if (!allowed(request.micro_batch_size, size)) {
-      continue;
-    }
-    point.micro_batch_size = size;
-    point.micro_batches = static_cast<std::int32_t>(replica_batch / size);
-    for (const Recompute recompute : recompute_choices(request)) {
-      point.recompute = recompute;
-      for (const std::string& schedule : schedule_choices(request, point.pp)) {
-        point.schedule = schedule;
-        points.push_back(point);
-      }
-    }
-  }
+  return true;
 }
 
 }  // namespace
 
-Space enumerate_space(const ModelGraph& model,
-                      const Cluster& cluster,
-                      const SearchRequest& request) {
-  Space space;
-  const std::int32_t devices = static_cast<std::int32_t>(cluster.device_count());
-  for (const std::int32_t tp : divisors(devices)) {
-    for (const std::int32_t pp : divisors(devices / tp)) {
-      SpacePoint point{.dp = devices / tp / pp, .tp = tp, .pp = pp};
-      if (!allowed(request.tp, tp) || !allowed(request.pp, pp) || !allowed(request.dp, point.dp)) {
-        continue;
-      }
-      if (auto reason = impossible(model, request, point)) {
-        point.micro_batch_size = request.micro_batch_size.value_or(1);
-        point.schedule = request.schedule.value_or("1f1b");
-        space.impossible.push_back({point, std::move(*reason)});
-        continue;
-      }
-      add_points(request, point, space.points);
-    }
+SpaceJob space_job(const ModelGraph& model, const Cluster& cluster, const SearchRequest& request) {
+  SW_CHECK(dimensions().size() == kDimensionCount, "one count of dimensions");
+  SpaceJob job;
+  job.model = &model;
+  job.devices = cluster.device_count();
+  job.devices_per_node = static_cast<std::int64_t>(cluster.nodes.front().devices.size());
+  job.global_batch = request.global_batch;
+  job.sequence = request.sequence;
+  job.compute = request.precision.compute;
+  job.tensor_degrees = tensor_degrees(model);
+  job.closed_form_only = request.step_prices.has_value();
+  job.every_cut_up_to = request.every_cut_up_to;
+  job.constraints = request.constraints;
+  return job;
+}
+
+void allowed_values(const SpaceJob& job,
+                    std::size_t level,
+                    const PlanPoint& point,
+                    std::vector<std::int64_t>& out) {
+  const Dimension& dimension = dimensions()[level];
+  out.clear();
+  dimension.values(job, point, out);
+  const ValueSet* allowed = job.constraint(dimension.name);
+  if (allowed == nullptr) {
+    return;
   }
-  return space;
+  if (dimension.names == nullptr) {
+    if (dimension.takes != nullptr) {
+      for (const std::int64_t value : allowed->named()) {
+        if (std::ranges::find(out, value) == out.end() && dimension.takes(job, point, value)) {
+          out.push_back(value);
+        }
+      }
+    }
+    std::erase_if(out, [&](std::int64_t value) { return !allowed->has(value); });
+    return;
+  }
+  const std::vector<std::string_view> words = dimension.names();
+  std::erase_if(out, [&](std::int64_t value) {
+    const auto index = static_cast<std::size_t>(value);
+    return index >= words.size() || !allowed->has(words[index]);
+  });
+}
+
+std::int64_t SpaceCounter::below(std::size_t level, const PlanPoint& point) {
+  const auto all = dimensions();
+  if (level == all.size()) {
+    return 1;
+  }
+  Key key{};
+  for (std::size_t i = level; i < all.size(); ++i) {
+    key[i] = all[i].reads(*job_, point);
+  }
+  const auto found = known_[level].find(key);
+  if (found != known_[level].end()) {
+    return found->second;
+  }
+  std::vector<std::int64_t> values;
+  allowed_values(*job_, level, point, values);
+  std::int64_t count = 0;
+  for (const std::int64_t value : values) {
+    PlanPoint next = point;
+    all[level].set(next, value);
+    const std::int64_t more = below(level + 1, next);
+    count = more > std::numeric_limits<std::int64_t>::max() - count
+                ? std::numeric_limits<std::int64_t>::max()
+                : count + more;
+  }
+  known_[level].emplace(key, count);
+  return count;
+}
+
+std::optional<PlanPoint> first_point(const SpaceJob& job) {
+  std::optional<PlanPoint> first;
+  for_each_point(job, [&](const PlanPoint& point) {
+    first = point;
+    return false;
+  });
+  return first;
+}
+
+void for_each_point(const SpaceJob& job, const std::function<bool(const PlanPoint&)>& visit) {
+  walk(job, 0, PlanPoint{}, visit);
 }
 
 Plan common_plan(const ModelGraph& model, const Cluster& cluster, const SearchRequest& request) {
@@ -125,11 +129,45 @@ Plan common_plan(const ModelGraph& model, const Cluster& cluster, const SearchRe
   return plan;
 }
 
-Plan plan_of(const SpacePoint& point, const Plan& common) {
+Plan plan_of(const PlanPoint& point,
+             const std::vector<std::int32_t>& stage_layers,
+             const std::vector<std::int32_t>& recomputed,
+             const Plan& common) {
   Plan plan = common;
   plan.micro_batch_size = point.micro_batch_size;
   plan.micro_batches = point.micro_batches;
-  plan.schedule = point.schedule;
+  plan.schedule = schedule_generators()[static_cast<std::size_t>(point.schedule)].name;
+  plan.virtual_stages = point.virtual_stages;
+  plan.cp = point.cp;
+  plan.ep = point.ep;
+  plan.zero_stage = point.zero;
+  plan.sequence_parallel = point.sequence_parallel;
+  if (point.bucket_megabytes > 0) {
+    plan.bucket_size = Bytes(std::int64_t{point.bucket_megabytes} * 1'000'000);
+  }
+  if (point.short_transfers) {
+    plan.precision.transfer = DType::kBFloat16;
+  }
+  plan.rank_order = rank_orders()[static_cast<std::size_t>(point.rank_order)];
+  std::int32_t first = 0;
+  for (std::size_t s = 0; s < stage_layers.size(); ++s) {
+    StagePlan stage{.first_layer = first,
+                    .layers = stage_layers[s],
+                    .dp = point.dp,
+                    .tp = point.tp,
+                    .recompute = point.recompute};
+    if (!recomputed.empty()) {
+      if (recomputed[s] == 0) {
+        stage.recompute = Recompute::kNone;
+      } else if (recomputed[s] < stage_layers[s]) {
+        stage.recompute_layers = recomputed[s];
+      }
+    } else if (point.recompute_layers > 0) {
+      stage.recompute_layers = std::min(point.recompute_layers, stage_layers[s]);
+    }
+    plan.stages.push_back(stage);
+    first += stage_layers[s];
+  }
   return plan;
 }
 

@@ -1,49 +1,64 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/cluster/cluster.h"
 #include "core/model/model_graph.h"
+#include "planner/search/dimension.h"
 #include "planner/search/search.h"
 
 namespace stagewright {
 
-/// One point of the space, before its stages are cut.
-struct SpacePoint {
-  std::int32_t dp = 1;
-  std::int32_t tp = 1;
-  std::int32_t pp = 1;
-  std::int32_t micro_batch_size = 1;
-  std::int32_t micro_batches = 1;
-  Recompute recompute = Recompute::kNone;
-  std::string schedule;
-  friend bool operator==(const SpacePoint&, const SpacePoint&) = default;
+inline constexpr std::size_t kDimensionCount = 20;
+
+/// The job of a request as dimensions see it.
+[[nodiscard]] SpaceJob space_job(const ModelGraph& model,
+                                 const Cluster& cluster,
+                                 const SearchRequest& request);
+
+/// The values of dimension `level` that the job, the dimensions before it and the constraints
+/// leave.
+void allowed_values(const SpaceJob& job,
+                    std::size_t level,
+                    const PlanPoint& point,
+                    std::vector<std::int64_t>& out);
+
+/// How many points lie below a point whose dimensions before `level` are chosen.  Equal subtrees
+/// are counted once.  Not for several threads at once.
+class SpaceCounter {
+ public:
+  explicit SpaceCounter(const SpaceJob& job) : job_(&job) {}
+  /// The dimensions from `level` on must have their defaults in `point`.
+  [[nodiscard]] std::int64_t below(std::size_t level, const PlanPoint& point);
+
+ private:
+  using Key = std::array<std::uint64_t, kDimensionCount>;
+  const SpaceJob* job_;
+  std::array<std::map<Key, std::int64_t>, kDimensionCount + 1> known_;
 };
 
-/// All points that use every device, and the divisions that have none, with the reason.
-struct Space {
-  std::vector<SpacePoint> points;
-  struct Impossible {
-    SpacePoint point;
-    std::string reason;
-  };
-  std::vector<Impossible> impossible;
-};
+/// The first point below, or nothing where the constraints leave none.
+[[nodiscard]] std::optional<PlanPoint> first_point(const SpaceJob& job);
 
-/// dp x tp x pp over all products equal to the number of devices; micro-batch sizes over the
-/// divisors of a replica's batch.  What the request fixes stays fixed.
-[[nodiscard]] Space enumerate_space(const ModelGraph& model,
-                                    const Cluster& cluster,
-                                    const SearchRequest& request);
+/// Calls `visit` for every point in order, until it returns false.
+void for_each_point(const SpaceJob& job, const std::function<bool(const PlanPoint&)>& visit);
 
 /// What all points of a search share: a plan without stages, batch and schedule.
 [[nodiscard]] Plan common_plan(const ModelGraph& model,
                                const Cluster& cluster,
                                const SearchRequest& request);
 
-/// The plan of a point, without stages.
-[[nodiscard]] Plan plan_of(const SpacePoint& point, const Plan& common);
+/// The plan of a point whose stages hold those layers, of which `recomputed` (empty: as the point
+/// says) are computed again.
+[[nodiscard]] Plan plan_of(const PlanPoint& point,
+                           const std::vector<std::int32_t>& stage_layers,
+                           const std::vector<std::int32_t>& recomputed,
+                           const Plan& common);
 
 }  // namespace stagewright

@@ -17,18 +17,50 @@ PartitionProblem random_problem(std::mt19937& random) {
   const int layers = number(1, 9);
   const int stages = number(1, std::min(layers, 5));
   for (int i = 0; i < layers; ++i) {
-    problem.layers.push_back({.forward = Duration(number(0, 9)),
-                              .backward = Duration(number(0, 19)),
+    const int saved = number(0, 10);
+    problem.layers.push_back({.time = Duration(number(0, 28)),
                               .state = Bytes(number(0, 30)),
-                              .saved = Bytes(number(0, 10))});
+                              .saved = Bytes(saved),
+                              .time_again = Duration(number(0, 9)),
+                              .saved_again = Bytes(number(0, saved)),
+                              .transfer = Duration(number(0, 3))});
   }
   for (int s = 0; s < stages; ++s) {
     problem.in_flight.push_back(stages - s);
   }
   if (number(0, 1) == 1) {
     problem.capacity = Bytes(number(20, 160));
+    problem.recompute = number(0, 1) == 1;
   }
   return problem;
+}
+
+/// Least time of layers [begin, end) as a stage, over all numbers of recomputed layers; nothing if
+/// none fits.
+std::optional<Duration> stage_time(const PartitionProblem& problem,
+                                   std::size_t stage,
+                                   std::size_t begin,
+                                   std::size_t end) {
+  std::optional<Duration> best;
+  for (std::size_t again = 0; again <= (problem.recompute ? end - begin : 0); ++again) {
+    Duration time{};
+    double bytes = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const PartitionLayer& layer = problem.layers[i];
+      const bool recomputed = i - begin < again;
+      time += layer.time + (recomputed ? layer.time_again : Duration{});
+      bytes += static_cast<double>(layer.state.count()) +
+               problem.in_flight[stage] *
+                   static_cast<double>((recomputed ? layer.saved_again : layer.saved).count());
+    }
+    time += begin > 0 ? problem.layers[begin].transfer : Duration{};
+    time += end < problem.layers.size() ? problem.layers[end].transfer : Duration{};
+    const bool fits = !problem.capacity || bytes <= static_cast<double>(problem.capacity->count());
+    if (fits && (!best || time < *best)) {
+      best = time;
+    }
+  }
+  return best;
 }
 
 /// Every way to cut `layers` into `stages`, tried one by one.
@@ -42,18 +74,15 @@ std::optional<Duration> brute_force(const PartitionProblem& problem) {
     }
     Duration slowest{};
     bool fits = true;
-    int stage = 0;
-    LayerCost sum;
+    std::size_t stage = 0;
+    std::size_t begin = 0;
     for (int i = 0; i < layers; ++i) {
-      const LayerCost& layer = problem.layers[static_cast<std::size_t>(i)];
-      sum.forward += layer.forward + layer.backward;
-      sum.state += layer.state;
-      sum.saved += layer.saved;
       if (i == layers - 1 || ((cuts >> i) & 1) != 0) {
-        const auto flight = problem.in_flight[static_cast<std::size_t>(stage++)];
-        fits = fits && (!problem.capacity || sum.state + sum.saved * flight <= *problem.capacity);
-        slowest = std::max(slowest, sum.forward);
-        sum = {};
+        const auto end = static_cast<std::size_t>(i) + 1;
+        const auto time = stage_time(problem, stage++, begin, end);
+        fits = fits && time.has_value();
+        slowest = std::max(slowest, time.value_or(Duration{}));
+        begin = end;
       }
     }
     if (fits && (!best || slowest < *best)) {
@@ -84,7 +113,7 @@ TEST(Partition, EqualsBruteForceOnRandomChains) {
 }
 
 TEST(Partition, FewerLayersThanStagesHasNoAnswer) {
-  EXPECT_FALSE(partition({.layers = {LayerCost{}}, .in_flight = {2, 1}, .capacity = {}}));
+  EXPECT_FALSE(partition({.layers = {PartitionLayer{}}, .in_flight = {2, 1}, .capacity = {}}));
 }
 
 }  // namespace

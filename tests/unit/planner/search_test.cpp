@@ -1,14 +1,13 @@
 #include "planner/search/search.h"
 
 #include <algorithm>
-#include <map>
+#include <memory>
 
 #include <gtest/gtest.h>
 
 #include "core/base/data_files.h"
 #include "planner/lower/lower.h"
-#include "planner/search/closed_form.h"
-#include "planner/search/layer_costs.h"
+#include "planner/search/front.h"
 #include "planner/search/space.h"
 #include "sim/cost/calibrated_cost.h"
 #include "sim/engine/static_pass.h"
@@ -24,46 +23,63 @@ class SearchTest : public testing::Test {
     request_.sequence = 8;
     request_.precision = {.compute = DType::kFloat32};
   }
-  [[nodiscard]] Cluster cluster(const char* name) const {
+  [[nodiscard]] static Cluster cluster(const char* name) {
     return find_cluster(DataFiles::embedded(), name).value();
+  }
+  void fix(const char* name, const char* values) {
+    ASSERT_TRUE(constrain(request_.constraints, name, values).has_value());
   }
   [[nodiscard]] Result<SearchResult> run(const char* name) const {
     return search(model_, cluster(name), *cost_, request_);
   }
-  /// The plan that the search would simulate for a point.
-  [[nodiscard]] Plan plan_with(const SpacePoint& point,
-                               const Cluster& cluster,
-                               const Estimate& estimate) const {
-    Plan plan = plan_of(point, common_plan(model_, cluster, request_));
-    std::int32_t first = 0;
-    for (const std::int32_t layers : estimate.stage_layers) {
-      plan.stages.push_back({.first_layer = first,
-                             .layers = layers,
-                             .dp = point.dp,
-                             .tp = point.tp,
-                             .recompute = point.recompute});
-      first += layers;
-    }
-    return plan;
-  }
   struct Priced {
-    SpacePoint point;
-    Duration bound{};
+    PlanPoint point;
+    Bound bound;
     Duration step{};
+    Bytes memory{};
   };
-  /// Every point of the space, bounded and simulated, without any pruning.
-  [[nodiscard]] std::vector<Priced> all_points(const Cluster& cluster) const {
+  /// Points of the space, bounded and simulated, without any pruning: every `stride`-th of them.
+  [[nodiscard]] std::vector<Priced> points(const Cluster& cluster, std::size_t stride = 1) const {
+    const Plan common = common_plan(model_, cluster, request_);
+    const GroupPlaces places(cluster);
+    CostCache costs(model_, cluster, *cost_, common, places);
+    const ClosedForm::Job job{.model = &model_,
+                              .cluster = &cluster,
+                              .cost = cost_.get(),
+                              .places = &places,
+                              .costs = &costs,
+                              .capacity = cluster.types.front().memory,
+                              .context = cluster.types.front().context};
+    OrderCache orders;
     std::vector<Priced> result;
-    const ClosedForm closed_form(cluster, *cost_, 1.0);
-    for (const SpacePoint& point : enumerate_space(model_, cluster, request_).points) {
-      Plan shape = plan_of(point, common_plan(model_, cluster, request_));
-      shape.stages = {StagePlan{.tp = point.tp, .recompute = point.recompute}};
-      const auto costs = layer_costs(model_, cluster, *cost_, shape);
-      Overflow overflow;
-      const auto estimate = closed_form.evaluate(point, costs.value(), overflow);
-      const auto schedule = lower(model_, cluster, plan_with(point, cluster, estimate.value()));
+    std::size_t number = 0;
+    for_each_point(space_job(model_, cluster, request_), [&](const PlanPoint& point) {
+      if (number++ % stride != 0) {
+        return true;
+      }
+      Leaf leaf{point, 0, ClosedForm(job).whole(point, Duration::max())};
+      const auto schedule = lower(model_, cluster, complete(leaf, common));
+      EXPECT_TRUE(schedule.has_value()) << schedule.error().to_string();
       const auto simulation = simulate(schedule.value(), cluster, *cost_, {});
-      result.push_back({point, estimate->bound, simulation->summary.step_time});
+      const Bound closed = leaf.estimate.bound;
+      WalkJob walk;
+      walk.closed_form = job;
+      walk.request = &request_;
+      refine(walk, orders, leaf);
+      EXPECT_GE(leaf.estimate.bound.time, closed.time);
+      result.push_back({point,
+                        leaf.estimate.bound,
+                        simulation->summary.step_time,
+                        simulation->summary.peak_memory});
+      return true;
+    });
+    return result;
+  }
+  [[nodiscard]] static std::string text(const PlanPoint& point) {
+    std::string result;
+    for (const Dimension& dimension : dimensions()) {
+      result +=
+          std::string(dimension.name) + "=" + value_text(dimension, dimension.get(point)) + " ";
     }
     return result;
   }
@@ -75,37 +91,44 @@ class SearchTest : public testing::Test {
   SearchRequest request_;
 };
 
-TEST_F(SearchTest, TheBoundIsNeverAboveTheStaticPass) {
+TEST_F(SearchTest, TheBoundsAreNeverAboveTheStaticPass) {
   for (const char* name : {"1x8xcpu", "2x4xh100-sxm", "2x4xa100-80gb-sxm"}) {
-    const auto points = all_points(cluster(name));
-    EXPECT_GT(points.size(), 50U);
-    for (const Priced& priced : points) {
-      EXPECT_LE(priced.bound, priced.step)
-          << name << " dp" << priced.point.dp << " tp" << priced.point.tp << " pp"
-          << priced.point.pp << " " << priced.point.micro_batches << "x"
-          << priced.point.micro_batch_size << " " << priced.point.schedule;
+    const auto all = points(cluster(name), 4999);
+    EXPECT_GT(all.size(), 50U);
+    for (const Priced& priced : all) {
+      EXPECT_LE(priced.bound.time, priced.step) << name << " " << text(priced.point);
+      EXPECT_LE(priced.bound.memory, priced.memory) << name << " " << text(priced.point);
     }
   }
 }
 
 TEST_F(SearchTest, PruningLosesNothing) {
-  for (const char* name : {"1x8xcpu", "2x4xh100-sxm", "2x4xa100-80gb-sxm"}) {
-    auto points = all_points(cluster(name));
-    std::ranges::stable_sort(points, {}, &Priced::step);
+  fix("schedule", "1f1b,gpipe,interleaved-*,zb-h1");
+  fix("zero", "0,1");
+  fix("micro-batch", "4");
+  fix("bucket", "0");
+  fix("layers", "balanced,even");
+  fix("devices", "8");
+  fix("recompute", "none,full");
+  fix("virtual-stages", "1,2");
+  for (const char* name : {"1x8xcpu", "2x4xh100-sxm"}) {
+    auto all = points(cluster(name));
+    std::ranges::stable_sort(all, {}, &Priced::step);
     const auto result = run(name);
     ASSERT_TRUE(result.has_value()) << result.error().to_string();
     ASSERT_EQ(result->plans.size(), 10U);
-    for (std::size_t i = 0; i < result->plans.size(); ++i) {
-      EXPECT_EQ(result->plans[i].step_time, points[i].step) << name << " place " << i;
-    }
+    EXPECT_EQ(result->plans.front().step_time, all.front().step) << name;
+    EXPECT_LT(result->simulated, static_cast<std::int64_t>(all.size()));
+    EXPECT_EQ(result->gap, 0);
   }
 }
 
 TEST_F(SearchTest, FixedChoicesAreKept) {
-  request_.tp = 2;
-  request_.pp = 2;
-  request_.recompute = Recompute::kFull;
-  request_.schedule = "gpipe";
+  fix("tp", "2");
+  fix("pp", "2");
+  fix("dp", "2");
+  fix("recompute", "full");
+  fix("schedule", "gpipe");
   const auto result = run("1x8xcpu");
   ASSERT_TRUE(result.has_value());
   for (const Candidate& candidate : result->plans) {
@@ -118,23 +141,72 @@ TEST_F(SearchTest, FixedChoicesAreKept) {
   }
 }
 
-TEST_F(SearchTest, ContradictoryChoicesSayWhichProductIsNeeded) {
-  request_.tp = 4;
-  request_.pp = 4;
-  const auto result = run("1x8xcpu");
-  ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, ErrorCode::kInfeasible);
-  EXPECT_NE(result.error().message.find("8 devices"), std::string::npos);
+TEST_F(SearchTest, CountsOfTheSpaceAddUp) {
+  request_.keep = 1;
+  fix("layers", "balanced,even");
+  const auto result = run("2x4xh100-sxm");
+  ASSERT_TRUE(result.has_value());
+  const SpaceCounts& space = result->space;
+  EXPECT_EQ(space.size,
+            space.evaluated + space.by_devices + space.by_state + space.by_activations +
+                space.by_compute + space.by_pipeline + space.duplicates + space.without_price +
+                space.left);
 }
 
 TEST_F(SearchTest, RejectedPointsSayWhy) {
   request_.global_batch = 6;
+  fix("layers", "balanced");
+  fix("devices", "8");
   const auto result = run("1x8xcpu");
   ASSERT_TRUE(result.has_value());
   ASSERT_FALSE(result->rejected.empty());
   EXPECT_TRUE(std::ranges::any_of(result->rejected, [](const Rejection& rejection) {
     return rejection.reason == "global batch 6 is not divisible by dp 4";
   }));
+}
+
+TEST_F(SearchTest, IsTheSameForAnyNumberOfThreadsAndEveryTime) {
+  request_.gap = 0.01;
+  request_.most_simulated = 20;
+  const DataFiles files = DataFiles::embedded();
+  request_.step_prices = StepPrices{find_framework(files, "stagewright").value(),
+                                    load_step_constants(files).value(),
+                                    load_memory_constants(files).value()};
+  std::vector<SearchResult> results;
+  for (const std::int32_t threads : {1, 2, 2}) {
+    request_.threads = threads;
+    results.push_back(run("2x4xh100-sxm").value());
+  }
+  for (const SearchResult& other : results) {
+    EXPECT_EQ(other.plans, results.front().plans);
+    EXPECT_EQ(other.estimated, results.front().estimated);
+    EXPECT_EQ(other.pareto, results.front().pareto);
+    EXPECT_EQ(other.rejected, results.front().rejected);
+    EXPECT_EQ(other.space, results.front().space);
+    EXPECT_EQ(other.simulated, results.front().simulated);
+    EXPECT_EQ(other.gap, results.front().gap);
+  }
+}
+
+TEST_F(SearchTest, FewerDevicesAndMoreRoomWhereThatIsTheAim) {
+  fix("layers", "balanced");
+  fix("schedule", "1f1b");
+  request_.objective.aim = Aim::kDevices;
+  const auto fewest = run("1x8xcpu");
+  ASSERT_TRUE(fewest.has_value());
+  EXPECT_EQ(fewest->plans.front().point.devices(), 1);
+  request_.objective.aim = Aim::kHeadroom;
+  const auto roomy = run("1x8xcpu");
+  ASSERT_TRUE(roomy.has_value());
+  EXPECT_LT(roomy->plans.front().peak_memory, fewest->plans.front().peak_memory);
+  request_.objective.aim = Aim::kCost;
+  EXPECT_FALSE(run("1x8xcpu").has_value());
+  request_.objective.device_hour = 2;
+  const auto cheap = run("1x8xcpu");
+  ASSERT_TRUE(cheap.has_value());
+  EXPECT_LE(static_cast<double>(cheap->plans.front().point.devices()) *
+                to_seconds(cheap->plans.front().step_time),
+            to_seconds(fewest->plans.front().step_time) * (1 + 1e-9));
 }
 
 TEST_F(SearchTest, StopsWhenAsked) {

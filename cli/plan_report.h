@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "planner/search/search.h"
+#include "sim/memory/step_memory.h"
+
+namespace stagewright {
+
+/// What a search found, with what the reports need beside it.
+struct Searched {
+  SearchResult result;
+  std::vector<StageMemory> memory;  ///< of result.plans: the fullest stage, with what the allocator
+                                    ///< keeps and the driver takes
+  Objective objective;
+  double step_tokens = 1;
+  std::optional<double> tokens;  ///< of the whole training
+};
+
+[[nodiscard]] nlohmann::json to_json(const Searched& searched);
+[[nodiscard]] std::string to_text(const Searched& searched, std::int32_t shown_rejections);
+
+}  // namespace stagewright

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "core/cluster/cluster.h"
+#include "planner/search/group_places.h"
+#include "planner/search/layer_costs.h"
+#include "planner/search/plan_point.h"
+
+namespace stagewright {
+
+/// Layer costs of a search, each worked out once.  For several threads at once.
+class CostCache {
+ public:
+  /// Everything must outlive this object.  `common`: common_plan().
+  CostCache(const ModelGraph& model,
+            const Cluster& cluster,
+            const CostModel& cost,
+            const Plan& common,
+            const GroupPlaces& places)
+      : model_(model), cluster_(cluster), cost_(cost), common_(common), places_(places) {}
+
+  /// For the point's tensor degree, micro-batch size and placement, with that recomputation.  Fails
+  /// as layer_costs() does.  Stays where it is.
+  [[nodiscard]] const Result<LayerCosts>& find(const PlanPoint& point, Recompute recompute);
+
+ private:
+  /// Tensor degree and stride, micro-batch size, recomputation, precision of transfers, straddling.
+  using Key = std::tuple<std::int32_t, std::int64_t, std::int32_t, Recompute, bool, bool>;
+  struct Entry {
+    std::once_flag once;
+    std::optional<Result<LayerCosts>> costs;
+  };
+
+  [[nodiscard]] Result<LayerCosts> make(const PlanPoint& point, Recompute recompute) const;
+
+  const ModelGraph& model_;
+  const Cluster& cluster_;
+  const CostModel& cost_;
+  const Plan& common_;
+  const GroupPlaces& places_;
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace stagewright

@@ -1,0 +1,94 @@
+#include "planner/search/group_places.h"
+
+#include <algorithm>
+
+#include "planner/search/dimension.h"
+
+namespace stagewright {
+namespace {
+
+void keep_fastest(LinkSpec& kept, const LinkSpec& link) {
+  if (link.bandwidth.count() * link.efficiency > kept.bandwidth.count() * kept.efficiency) {
+    kept = link;
+  }
+}
+
+}  // namespace
+
+RankStrides strides_of(const PlanPoint& point) {
+  RankStrides strides;
+  std::int64_t stride = 1;
+  for (const std::string& axis : rank_orders()[static_cast<std::size_t>(point.rank_order)]) {
+    if (axis == "tp") {
+      strides.tensor = stride;
+      stride *= point.tp;
+    } else if (axis == "dp") {
+      strides.data = stride;
+      stride *= point.dp;
+    } else if (axis == "pp") {
+      strides.pipeline = stride;
+      stride *= point.pp;
+    }
+  }
+  return strides;
+}
+
+GroupPlaces::GroupPlaces(const Cluster& cluster) {
+  intra_ = cluster.intra_link(NodeId(0));
+  inter_ = cluster.inter_link(NodeId(0));
+  for (std::size_t n = 0; n < cluster.nodes.size(); ++n) {
+    const Node& node = cluster.nodes[n];
+    uniform_ = uniform_ && node.devices == cluster.nodes.front().devices;
+    per_node_ = std::max(per_node_, static_cast<std::int64_t>(node.devices.size()));
+    if (n == 0 || node.devices != cluster.nodes[n - 1].devices) {
+      keep_fastest(intra_, cluster.intra_link(NodeId(n)));
+      keep_fastest(inter_, cluster.inter_link(NodeId(n)));
+    }
+  }
+}
+
+GroupGeometry GroupPlaces::group(std::int64_t members, std::int64_t stride) const {
+  const std::int64_t inside =
+      std::clamp<std::int64_t>((per_node_ + stride - 1) / stride, 1, members);
+  GroupGeometry group;
+  group.members = static_cast<std::int32_t>(members);
+  group.members_per_node = static_cast<std::int32_t>(inside);
+  group.nodes = static_cast<std::int32_t>((members + inside - 1) / inside);
+  group.intra_node = intra_;
+  group.inter_node = inter_;
+  if (group.nodes == 1 || !uniform_) {
+    return group;
+  }
+  if (stride % per_node_ == 0) {
+    group.groups_per_node = static_cast<std::int32_t>(per_node_);
+  } else if (per_node_ % stride == 0 && members * stride % per_node_ == 0) {
+    group.groups_per_node = static_cast<std::int32_t>(stride);
+  }
+  return group;
+}
+
+bool GroupPlaces::straddles(const PlanPoint& point) const {
+  const RankStrides strides = strides_of(point);
+  const std::int64_t block = std::int64_t{point.tp} * point.dp;
+  return uniform_ && point.tp < per_node_ && per_node_ % point.tp != 0 && strides.tensor == 1 &&
+         strides.data == point.tp && block % per_node_ == 0;
+}
+
+GroupGeometry GroupPlaces::straddling(std::int64_t members) const {
+  GroupGeometry group = this->group(members, 1);
+  group.nodes = 2;
+  group.members_per_node = static_cast<std::int32_t>(members - 1);
+  return group;
+}
+
+GroupGeometry GroupPlaces::ends(std::int64_t stride) const {
+  GroupGeometry ends = group(2, stride);
+  if (ends.nodes > 1) {
+    ends.members_per_node = 1;
+    ends.groups_per_node =
+        uniform_ && stride % per_node_ == 0 ? static_cast<std::int32_t>(per_node_) : 1;
+  }
+  return ends;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,137 @@
+#include "planner/search/stage_profile.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace stagewright {
+namespace {
+
+using Stage = StageSum;
+
+}  // namespace
+
+std::vector<StageSum> stage_sums(const PointCosts& costs,
+                                 const std::vector<std::int32_t>& stage_layers,
+                                 const std::vector<std::int32_t>& recomputed) {
+  std::vector<Stage> stages(stage_layers.size());
+  std::size_t layer = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const std::int32_t again = recomputed.empty() ? 0 : recomputed[s];
+    for (std::int32_t i = 0; i < stage_layers[s]; ++i, ++layer) {
+      const LayerCosts& source = i < again ? *costs.again : *costs.plain;
+      const LayerCost& cost = source.layers[layer];
+      stages[s].sum += cost;
+      stages[s].leading = cost.leading;
+      stages[s].working = cost.working;
+      if (i == 0) {
+        stages[s].trailing = cost.trailing;
+      }
+    }
+  }
+  return stages;
+}
+
+namespace {
+
+/// On the way from stage 0 to a stage of a copy, and back.
+struct Way {
+  Duration head{};
+  Duration up{};
+  Duration up_input{};
+  std::int32_t borders = 0;
+};
+
+std::vector<Way> ways_of(const std::vector<Stage>& stages, const std::vector<std::int32_t>& ranks) {
+  std::vector<Way> ways;
+  Way way;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (s > 0) {
+      way.borders += ranks[s] != ranks[s - 1] ? 1 : 0;
+    }
+    Way own = way;
+    own.up = s == 0 ? Duration{} : way.up - stages[s].trailing;
+    ways.push_back(own);
+    way.head += stages[s].sum.forward;
+    way.up +=
+        stages[s].sum.backward - stages[s].leading - (s == 0 ? Duration{} : stages[s].trailing);
+    way.up_input +=
+        std::max(Duration{}, stages[s].sum.backward - stages[s].sum.weight - stages[s].leading);
+  }
+  return ways;
+}
+
+void add_stage(RankProfile& rank, const Stage& stage) {
+  rank.work += stage.sum.time();
+  rank.waits += stage.sum.forward_waits + stage.sum.backward_waits;
+  rank.forward_input += stage.sum.time() - stage.sum.weight;
+  rank.optimizer += stage.sum.optimizer;
+  rank.parameters += stage.sum.parameters;
+  rank.gradients += stage.sum.gradients;
+  rank.optimizer_state += stage.sum.optimizer_state;
+  rank.saved += stage.sum.saved;
+}
+
+}  // namespace
+
+StageProfile stage_profile(const PointCosts& costs,
+                           const std::vector<std::int32_t>& stage_layers,
+                           const std::vector<std::int32_t>& recomputed,
+                           const std::vector<std::vector<std::int32_t>>& placement,
+                           std::int32_t ranks) {
+  const std::vector<Stage> stages = stage_sums(costs, stage_layers, recomputed);
+  StageProfile profile;
+  profile.copies = static_cast<std::int32_t>(placement.size());
+  profile.ranks.resize(static_cast<std::size_t>(ranks));
+  std::vector<bool> met(profile.ranks.size(), false);
+  for (const std::vector<std::int32_t>& copy : placement) {
+    const std::vector<Way> ways = ways_of(stages, copy);
+    std::vector<bool> begun(profile.ranks.size(), false);
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      const auto r = static_cast<std::size_t>(copy[s]);
+      RankProfile& rank = profile.ranks[r];
+      add_stage(rank, stages[s]);
+      const Bytes gradients = stages[s].sum.gradients;
+      rank.least_gradients = met[r] ? std::min(rank.least_gradients, gradients) : gradients;
+      const Bytes saved = stages[s].sum.saved;
+      rank.least_saved = met[r] ? std::min(rank.least_saved, saved) : saved;
+      const Bytes waiting = stages[s].sum.saved_for_weight + stages[s].sum.pending;
+      rank.least_waiting = met[r] ? std::min(rank.least_waiting, waiting) : waiting;
+      // The last of its stages is the first to go backward; of two copies either may be.
+      rank.working = placement.size() > 1 && met[r] ? std::min(rank.working, stages[s].working)
+                                                    : stages[s].working;
+      if (begun[r]) {
+        continue;
+      }
+      begun[r] = true;
+      const Way& way = ways[s];
+      rank.head = met[r] ? std::min(rank.head, way.head) : way.head;
+      rank.up = met[r] ? std::min(rank.up, way.up) : way.up;
+      rank.up_input = met[r] ? std::min(rank.up_input, way.up_input) : way.up_input;
+      rank.borders = met[r] ? std::min(rank.borders, way.borders) : way.borders;
+      rank.first_forward = stages[s].sum.forward;
+      rank.first_gradients = met[r] ? std::min(rank.first_gradients, gradients) : gradients;
+      met[r] = true;
+    }
+  }
+  // Tied weights are one tensor on a rank that holds both ends of the model, in whichever copy.
+  for (std::size_t r = 0; r < profile.ranks.size(); ++r) {
+    const auto here = [&](std::int32_t rank) { return static_cast<std::size_t>(rank) == r; };
+    const bool first =
+        std::ranges::any_of(placement, [&](const auto& copy) { return here(copy.front()); });
+    const bool last =
+        std::ranges::any_of(placement, [&](const auto& copy) { return here(copy.back()); });
+    if (!first || !last) {
+      continue;
+    }
+    RankProfile& rank = profile.ranks[r];
+    const LayerCost& tied = costs.plain->tied;
+    rank.parameters -= tied.parameters;
+    rank.gradients -= tied.gradients;
+    rank.optimizer_state -= tied.optimizer_state;
+    rank.least_gradients = Bytes{};
+    rank.first_gradients -= std::min(rank.first_gradients, tied.gradients);
+  }
+  return profile;
+}
+
+}  // namespace stagewright

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/schedule/pipeline_order.h"
+#include "planner/search/layer_costs.h"
+
+namespace stagewright {
+
+/// Costs of the layers of a point: as they are, and with recomputation of all of them.
+struct PointCosts {
+  const LayerCosts* plain = nullptr;
+  const LayerCosts* again = nullptr;  ///< null: nothing is recomputed in part
+};
+
+/// A stage's sums over its layers, with what its ends contribute to the gradient's way.
+struct StageSum {
+  LayerCost sum;
+  Duration leading{};   ///< of its last layer
+  Duration trailing{};  ///< of its first layer
+  Bytes working{};      ///< of its last layer
+};
+/// `recomputed`: of each stage's first layers, of which costs.again holds; empty: none.
+[[nodiscard]] std::vector<StageSum> stage_sums(const PointCosts& costs,
+                                               const std::vector<std::int32_t>& stage_layers,
+                                               const std::vector<std::int32_t>& recomputed);
+
+/// What a pipeline rank does and holds under a cut and a placement, per micro-batch of one copy of
+/// the pipeline, in sums that no longer know layers.
+struct RankProfile {
+  Duration work{};           ///< forward and backward of its stages
+  Duration waits{};          ///< part of it that pairs may hide
+  Duration forward_input{};  ///< forward and the input half of its backward
+  Duration head{};           ///< forwards before its first stage
+  Duration up{};             ///< from its last gradient to that of stage 0 (closed_form.h)
+  Duration up_input{};       ///< the same over input halves alone
+  std::int32_t borders = 0;  ///< that a micro-batch crosses before its first stage
+  Duration first_forward{};  ///< of its first stage
+  Duration optimizer{};
+  Bytes parameters{};
+  Bytes gradients{};        ///< of all its stages
+  Bytes least_gradients{};  ///< of the stage with the fewest
+  Bytes first_gradients{};  ///< of its first stage
+  Bytes optimizer_state{};
+  Bytes saved{};          ///< by a micro-batch on all its stages
+  Bytes least_saved{};    ///< by a micro-batch on the stage where that is least
+  Bytes least_waiting{};  ///< for the weight half of a stage's backward, where that is least
+  Bytes working{};        ///< at least, when its first backward begins
+};
+
+struct StageProfile {
+  std::vector<RankProfile> ranks;
+  std::int32_t copies = 1;
+};
+
+/// `placement` as PipelineOrder's: [copy][stage] = rank; the rest as for stage_sums().
+[[nodiscard]] StageProfile stage_profile(const PointCosts& costs,
+                                         const std::vector<std::int32_t>& stage_layers,
+                                         const std::vector<std::int32_t>& recomputed,
+                                         const std::vector<std::vector<std::int32_t>>& placement,
+                                         std::int32_t ranks);
+
+}  // namespace stagewright
