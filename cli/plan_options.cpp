@@ -88,9 +88,17 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
       "Whose closed form prices what cannot be simulated yet (default: stagewright)");
   for (const Dimension& dimension : dimensions()) {
     const std::string name(dimension.name);
-    command.add_option("--" + name, options.constraints[name], std::string(dimension.help))
-        ->type_name("VALUES")
-        ->group("Fixed choices: 8, 2,4, 4..16, names, patterns");
+    CLI::Option* const option =
+        command.add_option("--" + name, options.constraints[name], std::string(dimension.help))
+            ->type_name("VALUES")
+            ->group("Fixed choices: 8, 2,4, 4..16, names, patterns");
+    if (dimension.names == nullptr) {
+      option->check([name](const std::string& text) {
+        Constraints read;
+        const auto done = constrain(read, name, text);
+        return done ? std::string() : done.error().message;
+      });
+    }
   }
   add_objective(command, options);
   add_limits(command, options);

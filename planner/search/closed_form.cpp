@@ -327,8 +327,14 @@ Bytes ClosedForm::memory_of(const PlanPoint& point,
                              : static_cast<double>(rank.least_saved.count()) * point.virtual_stages;
     const double waiting = least_waiting(point, static_cast<std::int32_t>(r)) *
                            static_cast<double>(rank.least_waiting.count());
-    const Bytes all = held + Bytes(static_cast<std::int64_t>(flight * saved + waiting)) +
-                      rank.working + job_.context;
+    // Sharded gradients and weights are whole for the stage at work.
+    const Bytes whole = (zero >= 2 ? rank.least_gradients : Bytes{}) +
+                        (zero >= 3 ? rank.least_parameters : Bytes{});
+    const double others = std::max(0.0, flight - 1.0 / point.virtual_stages) * saved + waiting;
+    const Bytes all =
+        held + job_.context +
+        std::max(Bytes(static_cast<std::int64_t>(flight * saved + waiting)) + rank.working,
+                 Bytes(static_cast<std::int64_t>(others)) + whole);
     if (all > fullest) {
       fullest = all;
       if (state != nullptr) {
@@ -354,7 +360,10 @@ Bound ClosedForm::of_pipeline(const PlanPoint& point) {
   bound.time = time_of(point, profile.stages, Exchange{});
   // Recomputation would make room.
   if (!point.recompute_fits && point.cut != kBalancedCut) {
-    bound.memory = memory_of(point, profile.stages, point.dp > 1 ? 3 : 0, nullptr);
+    bound.memory = memory_of(point, profile.stages, 0, nullptr);
+    for (std::int32_t zero = 1; point.dp > 1 && zero <= 3; ++zero) {
+      bound.memory = std::min(bound.memory, memory_of(point, profile.stages, zero, nullptr));
+    }
   }
   return bound;
 }

@@ -26,7 +26,8 @@ std::string lower_case(std::string_view text) {
 std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) {
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 ||
+      value > std::numeric_limits<std::int32_t>::max()) {
     return std::nullopt;
   }
   return value;
@@ -118,15 +119,24 @@ Result<void> constrain(Constraints& constraints, std::string_view name, std::str
   const std::vector<std::string_view> known = (*dimension)->words();
   for (const std::string& word : set->words()) {
     if (known.empty()) {
-      return fail(
-          ErrorCode::kInvalidInput,
-          fmt::format("'{}' is not a number; {} takes numbers like 8, 2,4 or 4..16", word, where),
-          where);
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' is not a whole number from {}, nor a list or range of them "
+                              "(2,4 or 4..16)",
+                              word,
+                              (*dimension)->least),
+                  where);
     }
     if (std::ranges::none_of(known,
                              [&](std::string_view value) { return matches_glob(word, value); })) {
       return fail(ErrorCode::kInvalidInput,
-                  fmt::format("'{}' is no value of {}{}", word, where, suggestion(word, known)),
+                  fmt::format("there is no {} '{}'{}", name, word, suggestion(word, known)),
+                  where);
+    }
+  }
+  for (const std::int64_t number : set->named()) {
+    if (known.empty() && number < (*dimension)->least) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' is not a whole number from {}", number, (*dimension)->least),
                   where);
     }
   }

@@ -17,8 +17,9 @@ namespace stagewright {
 /// planner/search/dimensions, its line in dimensions/registry.cpp, and what it does to a plan and
 /// its price.
 struct Dimension {
-  std::string_view name;  ///< "tp": the option is --tp
-  std::string_view help;  ///< one line
+  std::string_view name;   ///< "tp": the option is --tp
+  std::string_view help;   ///< one line
+  std::int64_t least = 0;  ///< number
   /// Appends the values that the job and the dimensions before this one leave, in the order in
   /// which they are tried.  Independent of constraints.
   void (*values)(const SpaceJob& job, const PlanPoint& point, std::vector<std::int64_t>& out);

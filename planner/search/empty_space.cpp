@@ -69,6 +69,10 @@ std::optional<std::string> known_reason(const SpaceJob& job) {
   if (const auto dp = single("dp"); dp && job.global_batch % std::max<std::int64_t>(*dp, 1) != 0) {
     return fmt::format("global batch {} is not divisible by dp {}", job.global_batch, *dp);
   }
+  const std::int64_t heads = job.model->shape.heads;
+  if (const auto tp = single("tp"); tp && *tp > 0 && heads % *tp != 0) {
+    return fmt::format("{} attention heads are not divisible by tp {}", heads, *tp);
+  }
   if (const auto tp = single("tp");
       tp && std::ranges::find(job.tensor_degrees, *tp) == job.tensor_degrees.end()) {
     return fmt::format("tp {} does not divide the model's heads and widths; {} do",

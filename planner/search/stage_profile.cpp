@@ -92,6 +92,8 @@ StageProfile stage_profile(const PointCosts& costs,
       add_stage(rank, stages[s]);
       const Bytes gradients = stages[s].sum.gradients;
       rank.least_gradients = met[r] ? std::min(rank.least_gradients, gradients) : gradients;
+      const Bytes parameters = stages[s].sum.parameters;
+      rank.least_parameters = met[r] ? std::min(rank.least_parameters, parameters) : parameters;
       const Bytes saved = stages[s].sum.saved;
       rank.least_saved = met[r] ? std::min(rank.least_saved, saved) : saved;
       const Bytes waiting = stages[s].sum.saved_for_weight + stages[s].sum.pending;
@@ -128,7 +130,9 @@ StageProfile stage_profile(const PointCosts& costs,
     rank.parameters -= tied.parameters;
     rank.gradients -= tied.gradients;
     rank.optimizer_state -= tied.optimizer_state;
+    // The tied bucket is no part of what is gathered or scattered stage by stage.
     rank.least_gradients = Bytes{};
+    rank.least_parameters = Bytes{};
     rank.first_gradients -= std::min(rank.first_gradients, tied.gradients);
   }
   return profile;

@@ -43,10 +43,11 @@ struct RankProfile {
   Bytes least_gradients{};  ///< of the stage with the fewest
   Bytes first_gradients{};  ///< of its first stage
   Bytes optimizer_state{};
-  Bytes saved{};          ///< by a micro-batch on all its stages
-  Bytes least_saved{};    ///< by a micro-batch on the stage where that is least
-  Bytes least_waiting{};  ///< for the weight half of a stage's backward, where that is least
-  Bytes working{};        ///< at least, when its first backward begins
+  Bytes least_parameters{};  ///< of the stage with the fewest
+  Bytes saved{};             ///< by a micro-batch on all its stages
+  Bytes least_saved{};       ///< by a micro-batch on the stage where that is least
+  Bytes least_waiting{};     ///< for the weight half of a stage's backward, where that is least
+  Bytes working{};           ///< at least, when its first backward begins
 };
 
 struct StageProfile {

@@ -298,7 +298,7 @@ class Walk {
     Estimate estimate;
     estimate.bound.time = from_seconds(step_time(*setup_, job_.request->step_prices->time).seconds);
     const double value = value_at(point, estimate.bound);
-    if (value >= estimate_limit()) {
+    if (value >= estimate_limit() || estimate.bound.time >= from_seconds(kLongestSeconds)) {
       ++result_.out_of_time;
       return;
     }

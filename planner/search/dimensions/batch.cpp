@@ -9,6 +9,7 @@ Dimension micro_batch_dimension() {
   return {
       .name = "micro-batch",
       .help = "Sequences of a micro-batch",
+      .least = 1,
       .values =
           [](const SpaceJob& job, const PlanPoint& point, std::vector<std::int64_t>& out) {
             const std::int64_t batch = job.global_batch / point.dp;
@@ -31,6 +32,7 @@ Dimension micro_batch_dimension() {
 Dimension micro_batches_dimension() {
   return {.name = "micro-batches",
           .help = "Micro-batches of a replica in a step",
+          .least = 1,
           .values =
               [](const SpaceJob& job, const PlanPoint& point, std::vector<std::int64_t>& out) {
                 out.push_back(job.global_batch / point.dp / point.micro_batch_size);

@@ -25,6 +25,7 @@ void powers_of_two(std::int64_t number, std::int64_t most, Values& out) {
 Dimension tensor_dimension() {
   return {.name = "tp",
           .help = "Tensor parallelism",
+          .least = 1,
           .values =
               [](const SpaceJob& job, const PlanPoint&, Values& out) {
                 for (const std::int32_t degree : job.tensor_degrees) {
@@ -42,6 +43,7 @@ Dimension tensor_dimension() {
 Dimension pipeline_dimension() {
   return {.name = "pp",
           .help = "Pipeline parallelism",
+          .least = 1,
           .values =
               [](const SpaceJob& job, const PlanPoint& point, Values& out) {
                 const std::int64_t most = std::min<std::int64_t>(job.layers(), left(job, point.tp));
@@ -59,6 +61,7 @@ Dimension pipeline_dimension() {
 Dimension context_dimension() {
   return {.name = "cp",
           .help = "Context parallelism: a sequence divided among devices",
+          .least = 1,
           .values =
               [](const SpaceJob& job, const PlanPoint& point, Values& out) {
                 // A causal sequence is dealt in two parts a device; below 1,024 tokens each the
@@ -81,6 +84,7 @@ Dimension context_dimension() {
 Dimension expert_dimension() {
   return {.name = "ep",
           .help = "Expert parallelism: the experts of a layer divided among devices",
+          .least = 1,
           .values =
               [](const SpaceJob& job, const PlanPoint& point, Values& out) {
                 const std::int64_t most =
@@ -102,6 +106,7 @@ Dimension expert_dimension() {
 Dimension expert_tensor_dimension() {
   return {.name = "expert-tp",
           .help = "Tensor parallelism inside an expert",
+          .least = 1,
           .values =
               [](const SpaceJob& job, const PlanPoint& point, Values& out) {
                 powers_of_two(point.tp, job.experts > 0 ? point.tp : 1, out);
@@ -117,6 +122,7 @@ Dimension expert_tensor_dimension() {
 Dimension data_dimension() {
   return {.name = "dp",
           .help = "Data parallelism",
+          .least = 1,
           .values =
               [](const SpaceJob& job, const PlanPoint& point, Values& out) {
                 const std::int64_t most = std::min(
@@ -141,6 +147,7 @@ Dimension devices_dimension() {
   return {
       .name = "devices",
       .help = "Devices in use (the others stay idle)",
+      .least = 1,
       .values = [](const SpaceJob&,
                    const PlanPoint& point,
                    Values& out) { out.push_back(point.devices()); },

@@ -136,12 +136,14 @@ Dimension shard_group_dimension() {
           .set = [](PlanPoint& point,
                     std::int64_t value) { point.shard_group = static_cast<std::int32_t>(value); },
           .reads =
-              [](const SpaceJob&, const PlanPoint& point) {
-                if (!closed_form_point(point)) {
+              [](const SpaceJob& job, const PlanPoint& point) {
+                if (!job.closed_form_only) {
                   return std::uint64_t{0};
                 }
                 return static_cast<std::uint64_t>(point.tp) << 34U |
-                       static_cast<std::uint64_t>(point.dp) << 2U | 1U;
+                       static_cast<std::uint64_t>(point.dp) << 2U |
+                       std::uint64_t{point.zero > 0} << 1U |
+                       std::uint64_t{closed_form_point(point)};
               },
           .executable = [](const PlanPoint& point) { return point.shard_group == 0; }};
 }

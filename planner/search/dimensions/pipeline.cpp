@@ -28,6 +28,7 @@ Dimension virtual_stages_dimension() {
   return {
       .name = "virtual-stages",
       .help = "Stages on each pipeline rank",
+      .least = 1,
       .values =
           [](const SpaceJob& job, const PlanPoint& point, std::vector<std::int64_t>& out) {
             const std::int64_t most = point.pp == 1 ? 1 : job.layers() / point.pp;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -49,19 +51,33 @@ TEST(PlanCommand, JsonHoldsWholePlansBestFirstAndReasons) {
     const auto& memory = entry["memory"];
     EXPECT_GT(memory["terms_bytes"]["allocator reserve"].get<std::int64_t>(), 0);
     EXPECT_GT(memory["terms_bytes"]["parameters"].get<std::int64_t>(), 0);
-    EXPECT_NEAR(memory["allocated_bytes"].get<double>() /
-                    (entry["peak_memory_bytes"].get<double>() - (std::int64_t{2} << 30)),
-                1,
-                0.06);
     const auto plan = parse_plan(entry["plan"].dump(), "plan");
     ASSERT_TRUE(plan.has_value()) << plan.error().to_string();
-    EXPECT_EQ(plan->devices(), 128);
+    // The closed form of memory knows one recomputation for all stages, and other schedules'
+    // activations less exactly.
+    const auto alike = [&](const StagePlan& stage) {
+      return stage.recompute == plan->stages.front().recompute && !stage.recompute_layers;
+    };
+    if (plan->schedule == "1f1b" && std::ranges::all_of(plan->stages, alike)) {
+      EXPECT_NEAR(memory["allocated_bytes"].get<double>() /
+                      (entry["peak_memory_bytes"].get<double>() - (std::int64_t{2} << 30)),
+                  1,
+                  0.06);
+    }
+    EXPECT_LE(plan->devices(), 128);
+    EXPECT_EQ(plan->devices(), entry["devices"].get<int>());
     EXPECT_EQ(plan->global_batch(), 1024);
   }
   ASSERT_FALSE(json["rejected"].empty());
   EXPECT_FALSE(json["rejected"][0]["reason"].get<std::string>().empty());
   const auto& space = json["space"];
-  EXPECT_GE(space["size"].get<int>(), space["evaluated"].get<int>());
+  const auto count = [](const nlohmann::json& value) { return value.get<std::int64_t>(); };
+  std::int64_t all = count(space["evaluated"]) + count(space["duplicates"]) +
+                     count(space["without_price"]) + count(space["left"]);
+  for (const auto& pruned : space["pruned"]) {
+    all += count(pruned);
+  }
+  EXPECT_EQ(count(space["size"]), all);
 }
 
 TEST(PlanCommand, WritesThePlanThatSimulateReadsWithTheSameStepTime) {
