@@ -1,28 +1,19 @@
 #include "planner/search/closed_form.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "core/base/check.h"
 #include "core/base/longest_time.h"
 #include "planner/schedules/registry.h"
 #include "planner/search/cuts.h"
+#include "planner/search/least_held.h"
 
 namespace stagewright {
 namespace {
 
 const ScheduleGenerator& generator_of(const PlanPoint& point) {
   return schedule_generators()[static_cast<std::size_t>(point.schedule)];
-}
-
-/// Equal counts, the first stages with one more where they cannot be equal.
-std::vector<std::int32_t> even_cut(std::int32_t layers, std::int32_t stages) {
-  std::vector<std::int32_t> cut(static_cast<std::size_t>(stages), layers / stages);
-  for (std::int32_t s = 0; s < layers % stages; ++s) {
-    ++cut[static_cast<std::size_t>(s)];
-  }
-  return cut;
 }
 
 Bytes divided(Bytes bytes, std::int64_t parts) {
@@ -59,44 +50,6 @@ struct ClosedForm::Exchange {
   Duration border{};
   std::optional<GroupGeometry> replicas;
 };
-
-double least_in_flight(const PlanPoint& point, std::int32_t rank) {
-  const std::string_view name = generator_of(point).name;
-  const double batches = point.micro_batches;
-  const double after = point.pp - rank;
-  const double stages = point.virtual_stages;
-  if (point.pp == 1) {
-    return name == "gpipe" || name == "looped-bfs" ? batches : 1;
-  }
-  if (name == "gpipe" || name == "looped-bfs") {
-    return batches;
-  }
-  if (name == "1f1b" || name == "zb-h1") {
-    return std::min(batches, after);
-  }
-  if (name == "eager-1f1b" || name == "zb-h2") {
-    return std::min(batches, 2 * after - 1);
-  }
-  if (name == "interleaved-1f1b" || name == "interleaved-zero-bubble") {
-    const std::int32_t group = point.micro_batches / std::max(1, point.micro_batches / point.pp);
-    const double ahead = name == "interleaved-1f1b" ? 2 * (after - 1) : after - 1;
-    return std::min(stages * batches, (stages - 1) * group + ahead + 1) / stages;
-  }
-  // The first micro-batch comes back only after it has been everywhere.
-  return 1.0 / stages;
-}
-
-double least_waiting(const PlanPoint& point, std::int32_t rank) {
-  const std::string_view name = generator_of(point).name;
-  const bool looped = name == "zb-h1" || name == "zb-h2" || name == "interleaved-zero-bubble";
-  if (!looped || point.pp == 1) {
-    return 0;
-  }
-  const double waiting = (name == "zb-h2" ? 2.0 : 1.0) * rank;
-  const double before = least_in_flight(point, rank) * point.virtual_stages;
-  const double all = static_cast<double>(point.virtual_stages) * point.micro_batches;
-  return before + waiting <= all ? waiting : 0;
-}
 
 PointCosts ClosedForm::costs_of(const PlanPoint& point) {
   const bool in_part = point.recompute_fits || point.recompute_layers > 0;

@@ -44,4 +44,12 @@ std::vector<std::int32_t> cut_numbered(std::int32_t layers,
   return cut;
 }
 
+std::vector<std::int32_t> even_cut(std::int32_t layers, std::int32_t stages) {
+  std::vector<std::int32_t> cut(static_cast<std::size_t>(stages), layers / stages);
+  for (std::int32_t s = 0; s < layers % stages; ++s) {
+    ++cut[static_cast<std::size_t>(s)];
+  }
+  return cut;
+}
+
 }  // namespace stagewright

@@ -15,4 +15,7 @@ namespace stagewright {
                                                      std::int32_t stages,
                                                      std::int64_t number);
 
+/// Equal counts, the first stages with one more where they cannot be equal.
+[[nodiscard]] std::vector<std::int32_t> even_cut(std::int32_t layers, std::int32_t stages);
+
 }  // namespace stagewright

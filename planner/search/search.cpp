@@ -13,10 +13,11 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include "planner/axes/tensor.h"
+#include "planner/search/check_request.h"
 #include "planner/search/closed_form_points.h"
 #include "planner/search/empty_space.h"
 #include "planner/search/front.h"
+#include "planner/search/impossible_degrees.h"
 #include "planner/search/space.h"
 #include "planner/search/walk.h"
 #include "sim/cost/analytical_compute.h"
@@ -24,8 +25,6 @@
 namespace stagewright {
 namespace {
 
-// Keeps sums over a step inside 64 bits.
-constexpr std::int64_t kMostSequences = std::int64_t{1} << 30;
 /// Spaces of so many points are walked at once, without a first plan.
 constexpr std::int64_t kSmallSpace = 20'000;
 /// Simulated together: more than the threads of a desktop, so that the result depends on none.
@@ -128,7 +127,6 @@ class Search {
                                 : all_[kept() - 1].objective;
   }
   void progress(std::int64_t done);
-  void add_impossible_degrees();
   [[nodiscard]] Error nothing_fits() const;
 
   const SearchRequest& request_;
@@ -406,48 +404,6 @@ void Search::finish() {
   }
 }
 
-/// Divisions of all devices that the model or the batch forbids, with the reason.
-void Search::add_impossible_degrees() {
-  const auto add = [&](const PlanPoint& point, std::string reason) {
-    if (result_.rejected.size() >= kMostRejections) {
-      return;
-    }
-    const std::int32_t layers = space_.layers();
-    Plan plan = common_;
-    plan.micro_batch_size = point.micro_batch_size;
-    plan.stages = even_stages(layers, std::min(point.pp, layers), point.dp, point.tp);
-    result_.rejected.push_back({std::move(plan), std::move(reason)});
-  };
-  const auto allows = [&](std::string_view name, std::int64_t value) {
-    const ValueSet* values = space_.constraint(name);
-    return values == nullptr || values->has(value);
-  };
-  for (std::int64_t tp = 1; tp <= space_.devices; ++tp) {
-    if (space_.devices % tp != 0 || !allows("tp", tp)) {
-      continue;
-    }
-    PlanPoint point;
-    point.tp = static_cast<std::int32_t>(tp);
-    if (const auto checked = check_tensor_degree(*job_.closed_form.model, point.tp, "tp");
-        !checked) {
-      point.dp = static_cast<std::int32_t>(space_.devices / tp);
-      add(point, checked.error().message);
-      continue;
-    }
-    for (std::int64_t pp = 1; pp <= std::min<std::int64_t>(space_.layers(), space_.devices / tp);
-         ++pp) {
-      const std::int64_t dp = space_.devices / tp / pp;
-      if (space_.devices % (tp * pp) != 0 || !allows("pp", pp) || !allows("dp", dp) ||
-          space_.global_batch % dp == 0) {
-        continue;
-      }
-      point.pp = static_cast<std::int32_t>(pp);
-      point.dp = static_cast<std::int32_t>(dp);
-      add(point, fmt::format("global batch {} is not divisible by dp {}", space_.global_batch, dp));
-    }
-  }
-}
-
 Error Search::nothing_fits() const {
   if (nearest_miss_) {
     const Estimate& estimate = nearest_miss_->estimate;
@@ -501,47 +457,16 @@ Result<SearchResult> Search::run() {
   merge(walk_all(false));
   simulate_front();
   judge_robustness();
-  add_impossible_degrees();
+  for (Rejection& rejection : impossible_degrees(space_, common_)) {
+    if (result_.rejected.size() < kMostRejections) {
+      result_.rejected.push_back(std::move(rejection));
+    }
+  }
   if (all_.empty() && result_.estimated.empty() && !result_.interrupted) {
     return tl::unexpected<Error>(nothing_fits());
   }
   finish();
   return std::move(result_);
-}
-
-Result<void> check_request(const SearchRequest& request) {
-  if (request.global_batch < 1 || request.sequence < 1 || request.keep < 1) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("global batch {}, sequence {} and number of plans {} must be 1 or more",
-                            request.global_batch,
-                            request.sequence,
-                            request.keep));
-  }
-  if (request.global_batch > kMostSequences) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("global batch {} is more than the {} sequences that are supported",
-                            request.global_batch,
-                            kMostSequences));
-  }
-  if (!(request.memory_share > 0 && request.memory_share <= 1)) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("memory share {} is not above 0 and at most 1", request.memory_share));
-  }
-  if (!(request.gap >= 0 && request.gap < 1)) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("gap {} is not from 0 to below 1", request.gap));
-  }
-  if (request.objective.aim == Aim::kCost && !request.objective.device_hour) {
-    return fail(ErrorCode::kInvalidInput,
-                "the cost of a token needs the price of a device for an hour",
-                "--device-hour");
-  }
-  if (request.objective.aim == Aim::kEnergy && !request.objective.device_watts) {
-    return fail(ErrorCode::kInvalidInput,
-                "the energy of a token needs the power that a device draws",
-                "--device-watts");
-  }
-  return {};
 }
 
 }  // namespace
