@@ -60,6 +60,18 @@ Theme stored_theme() {
 void open_first_file(const ProgramOptions& options, MainWindow& window) {
   if (!options.files.empty()) {
     window.open(QString::fromStdString(options.files.front()));
+    if (options.compare) {
+      QObject::connect(
+          window.document(),
+          &Document::idle,
+          &window,
+          [&window, path = *options.compare] {
+            if (window.document()->file() != nullptr) {
+              window.document()->compare_with(QString::fromStdString(path));
+            }
+          },
+          Qt::SingleShotConnection);
+    }
     return;
   }
   const QString last = QSettings().value(QStringLiteral("session/file")).toString();

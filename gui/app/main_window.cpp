@@ -19,6 +19,7 @@
 #include "gui/models/statistics_model.h"
 #include "gui/widgets/cause_bars.h"
 #include "gui/widgets/command_palette.h"
+#include "gui/widgets/compare_panel.h"
 #include "gui/widgets/memory_view.h"
 #include "gui/widgets/message_bar.h"
 #include "gui/widgets/rows_panel.h"
@@ -98,7 +99,6 @@ void MainWindow::build_centre() {
   status_file_ = new QLabel(this);
   status_view_ = new QLabel(this);
   status_pointer_ = new QLabel(this);
-  status_file_->setAccessibleName(tr("Selected action"));
   statusBar()->addWidget(status_file_, 1);
   statusBar()->addPermanentWidget(status_pointer_);
   statusBar()->addPermanentWidget(status_view_);
@@ -129,8 +129,15 @@ void MainWindow::build_docks() {
       QStringLiteral("dock_statistics"), tr("Statistics"), statistics_, Qt::RightDockWidgetArea);
   QDockWidget* const causes =
       add_dock(QStringLiteral("dock_causes"), tr("Idle time"), causes_, Qt::RightDockWidgetArea);
+  compare_ = new ComparePanel(&document_, &selection_, this);
+  QDockWidget* const compare =
+      add_dock(QStringLiteral("dock_compare"), tr("Compare"), compare_, Qt::RightDockWidgetArea);
+  tabifyDockWidget(statistics, compare);
+  statistics->raise();
+  connect(compare_, &ComparePanel::compare_asked, this, &MainWindow::choose_comparison);
+  connect(compare_, &ComparePanel::action_chosen, timeline_, &TimelineView::bring_into_view);
   resizeDocks({memory}, {200}, Qt::Vertical);
-  resizeDocks({statistics, causes}, {400, 400}, Qt::Horizontal);
+  resizeDocks({statistics, causes}, {440, 440}, Qt::Horizontal);
   resizeDocks({statistics, causes}, {420, 300}, Qt::Vertical);
   connect(causes_, &CauseBars::rank_chosen, this, [this](RankId rank) {
     const auto actions = document_.actions();
@@ -148,8 +155,13 @@ void MainWindow::take_document() {
     setWindowTitle(tr("Stagewright"));
     start_->set_recent(recent());
   } else {
+    const auto name = [](const OpenedFile& each) {
+      return QFileInfo(QString::fromStdString(each.path)).fileName();
+    };
+    const OpenedFile* const other = document_.other_file();
     setWindowTitle(
-        tr("%1 - Stagewright").arg(QFileInfo(QString::fromStdString(file->path)).fileName()));
+        tr("%1 - Stagewright")
+            .arg(other == nullptr ? name(*file) : tr("%1 and %2").arg(name(*file), name(*other))));
     message_->work_done();
     if (message_->shows_error()) {
       message_->hide();

@@ -19,6 +19,7 @@ namespace stagewright::gui {
 
 class CauseBars;
 class CommandPalette;
+class ComparePanel;
 class MemoryView;
 class MessageBar;
 class OverviewStrip;
@@ -27,6 +28,7 @@ class SearchBar;
 class StartPage;
 class StatisticsPanel;
 class TimelineView;
+struct Exporter;
 
 /// The window: the timeline in the middle, the other views in docks around it, and every command.
 class MainWindow : public QMainWindow {
@@ -46,7 +48,11 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] CommandSet& commands() { return commands_; }
 
   void open(const QString& path);
+  [[nodiscard]] ComparePanel* compare() { return compare_; }
   void set_theme(Theme theme);
+  /// Writes what is open; the suffix is added where the path lacks it.  REQUIRES: a file to which
+  /// the exporter applies.
+  void export_to(const QString& path, const Exporter& exporter);
   /// Puts a view into a dock of the window, with a command to show and hide it.  `name` is stored
   /// in saved layouts.
   QDockWidget* add_dock(const QString& name,
@@ -88,9 +94,12 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QStringList recent() const;
   void fill_recent_menu();
   void choose_file();
+  void choose_comparison();
+  void toggle_comparison();
   void open_example();
   void show_keys();
   void save_picture();
+  void export_file();
   void show_step(int by);
   void reset_layout();
   QMenu* menu_of(const QString& title, const QStringList& commands);
@@ -106,6 +115,7 @@ class MainWindow : public QMainWindow {
   MemoryView* memory_ = nullptr;
   StatisticsPanel* statistics_ = nullptr;
   CauseBars* causes_ = nullptr;
+  ComparePanel* compare_ = nullptr;
   RowsPanel* rows_ = nullptr;
   CommandPalette* palette_ = nullptr;
   QStackedWidget* pages_ = nullptr;

@@ -43,10 +43,16 @@ void MainWindow::add_file_commands() {
   commands_.add({QStringLiteral("close"), tr("&Close"), {QKeySequence::Close}, [this] {
                    document_.close();
                  }});
+  commands_.add(
+      {QStringLiteral("compare"), tr("Compare &with another, or stop"), {key("Ctrl+D")}, [this] {
+         toggle_comparison();
+       }});
   commands_.add({QStringLiteral("save_picture"),
                  tr("Save the timeline as a &picture..."),
-                 {key("Ctrl+E")},
+                 {key("Ctrl+Shift+E")},
                  [this] { save_picture(); }});
+  commands_.add(
+      {QStringLiteral("export"), tr("&Export..."), {key("Ctrl+E")}, [this] { export_file(); }});
   commands_.add({QStringLiteral("quit"), tr("&Quit"), {QKeySequence::Quit}, [this] { close(); }});
 }
 
@@ -271,7 +277,8 @@ void MainWindow::build_menus() {
   const auto ids = [](const char* text) {
     return QString::fromLatin1(text).split(QLatin1Char(' '));
   };
-  QMenu* const file = menu_of(tr("&File"), ids("open example close - save_picture - quit"));
+  QMenu* const file =
+      menu_of(tr("&File"), ids("open example compare close - export save_picture - quit"));
   recent_menu_ = new QMenu(tr("&Recent"), this);
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   file->insertMenu(commands_.find(QStringLiteral("close")), recent_menu_);
@@ -285,7 +292,8 @@ void MainWindow::build_menus() {
               "previous_hit next_hit - previous_step next_step - clear_selection"));
   menu_of(tr("&Rows"), ids("group - rows_higher rows_lower fit_rows - pin hide show_all messages"));
   menu_of(tr("&Window"),
-          ids("dock_rows dock_memory dock_statistics dock_causes fullest_first - next_view "
+          ids("dock_rows dock_memory dock_statistics dock_compare dock_causes fullest_first - "
+              "next_view "
               "full_screen reset_layout - keys"));
 }
 

@@ -1,12 +1,17 @@
 // Opening, remembering and saving files.
 
+#include <algorithm>
+#include <string>
+
 #include <QtCore/QFileInfo>
 #include <QtCore/QSettings>
 #include <QtWidgets/QFileDialog>
 #include <QtWidgets/QMenu>
 
+#include "core/base/file.h"
 #include "gui/app/keys_dialog.h"
 #include "gui/app/main_window.h"
+#include "gui/models/exporters.h"
 #include "gui/widgets/message_bar.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
@@ -31,6 +36,28 @@ void MainWindow::choose_file() {
   if (!path.isEmpty()) {
     QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
     open(path);
+  }
+}
+
+void MainWindow::choose_comparison() {
+  if (document_.file() == nullptr) {
+    return;
+  }
+  const QString path = QFileDialog::getOpenFileName(
+      this,
+      tr("Compare with"),
+      QSettings().value(QStringLiteral("folder")).toString(),
+      tr("Plans, schedules and traces (*.json *.swtrace *.csv);;All files (*)"));
+  if (!path.isEmpty()) {
+    document_.compare_with(path);
+  }
+}
+
+void MainWindow::toggle_comparison() {
+  if (document_.comparison()) {
+    document_.stop_comparing();
+  } else {
+    choose_comparison();
   }
 }
 
@@ -69,6 +96,46 @@ void MainWindow::save_picture() {
       this, tr("Save the timeline as a picture"), {}, tr("Pictures (*.png)"));
   if (!path.isEmpty() && !timeline_->grab().save(path)) {
     message_->show_error(tr("%1 could not be written; choose another folder.").arg(path));
+  }
+}
+
+void MainWindow::export_file() {
+  const OpenedFile* const file = document_.file();
+  if (file == nullptr) {
+    return;
+  }
+  QStringList filters;
+  for (const Exporter& exporter : exporters()) {
+    if (exporter.applies(*file)) {
+      filters.push_back(
+          QStringLiteral("%1 (*%2)").arg(tr(exporter.name), QString::fromLatin1(exporter.suffix)));
+    }
+  }
+  QString chosen;
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Export"), {}, filters.join(QStringLiteral(";;")), &chosen);
+  if (path.isEmpty()) {
+    return;
+  }
+  const auto exporter = std::ranges::find_if(exporters(), [&](const Exporter& each) {
+    return chosen.endsWith(QStringLiteral("(*%1)").arg(QString::fromLatin1(each.suffix)));
+  });
+  if (exporter != exporters().end()) {
+    export_to(path, *exporter);
+  }
+}
+
+void MainWindow::export_to(const QString& path, const Exporter& exporter) {
+  const auto content = exporter.write(*document_.file(), *document_.step());
+  const std::string suffix = exporter.suffix;
+  std::string name = path.toStdString();
+  if (!name.ends_with(suffix)) {
+    name += suffix;
+  }
+  const Result<void> written =
+      content ? write_file(name, *content) : Result<void>(tl::unexpected<Error>(content.error()));
+  if (!written) {
+    message_->show_error(QString::fromStdString(written.error().to_string()));
   }
 }
 

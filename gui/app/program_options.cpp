@@ -68,12 +68,13 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   CLI::App app("Shows plans, schedules and runs of training steps over time.", "stagewright-gui");
   app.set_version_flag("--version", std::string(version()));
   app.add_option("FILE", options.files, "A plan, a schedule, a pipeline order or a trace");
+  app.add_option("--compare", options.compare, "Another file to set beside it");
   app.add_option("--profiles", options.profiles, "Folder over the embedded data files");
   app.add_option("--theme", theme, "Colours")
       ->check(CLI::IsMember({"system", "light", "dark", "high-contrast"}));
   app.add_option("--screenshot", screenshot, "Draw into this PNG and end; needs no display");
   app.add_option("--view", options.view, "What to draw")
-      ->check(CLI::IsMember({"window", "timeline", "memory", "statistics", "causes"}));
+      ->check(CLI::IsMember({"window", "timeline", "memory", "statistics", "causes", "compare"}));
   app.add_option("--size", size, "Of the window, 1600x900")->check(readable(read_size, "1600x900"));
   app.add_option("--range", range, "Stretch of time to show, 18ms:26ms")
       ->check(readable(read_range, "18ms:26ms"));
@@ -86,7 +87,7 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   app.add_option("--follow", options.follow, "A micro-batch that stands out");
   app.add_flag("--critical-path", options.critical_path, "Outline the critical path");
   app.add_option("--dock", options.docks, "Views beside the timeline")
-      ->check(CLI::IsMember({"rows", "memory", "statistics", "causes", "none"}))
+      ->check(CLI::IsMember({"rows", "memory", "statistics", "causes", "compare", "none"}))
       ->delimiter(',');
   try {
     app.parse(argc, argv);

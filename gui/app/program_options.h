@@ -16,6 +16,7 @@ namespace stagewright::gui {
 /// What the command line asked for.
 struct ProgramOptions {
   std::vector<std::string> files;
+  std::optional<std::string> compare;  ///< a file to set beside the first
   std::string profiles;
   std::optional<Theme> theme;
   std::optional<QString> screenshot;  ///< draw into this file and end

@@ -100,6 +100,11 @@ Result<void> take_screenshot(const ProgramOptions& options, MainWindow& window) 
     if (auto opened = window.document()->open_now(options.files.front()); !opened) {
       return opened;
     }
+    if (options.compare) {
+      if (auto compared = window.document()->compare_now(*options.compare); !compared) {
+        return compared;
+      }
+    }
     if (!options.docks.empty()) {
       show_docks(options.docks, window);
     }

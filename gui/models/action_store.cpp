@@ -212,13 +212,17 @@ std::string describe(const ActionStore& store, ActionIndex action) {
       is_compute(kind) || lane.use == LaneUse::kTransfers
           ? fmt::format("{} of micro-batch {}", name_of(kind), store.micro_batch[action])
           : std::string(name_of(kind));
-  return fmt::format("rank {} stage {}: {}, {} to {} ({})",
+  const std::string error = lane.use == LaneUse::kError
+                                ? fmt::format(", {:+.1f} % of the first", 100 * store.error[action])
+                                : "";
+  return fmt::format("rank {} stage {}: {}, {} to {} ({}{})",
                      lane.rank.value(),
                      store.stage[action],
                      what,
                      to_string(Duration(store.start[action])),
                      to_string(Duration(store.end[action])),
-                     to_string(store.duration(action)));
+                     to_string(store.duration(action)),
+                     error);
 }
 
 }  // namespace stagewright::gui

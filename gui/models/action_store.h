@@ -24,6 +24,8 @@ enum class LaneUse : std::uint8_t {
   kCompute,      ///< stage work and the optimizer
   kTransfers,    ///< messages between stages
   kCollectives,  ///< reductions and gathers
+  kCompared,     ///< stage work of the step beside this one
+  kError,        ///< how far that is off, action by action
 };
 [[nodiscard]] LaneUse lane_use_of(ActionKind kind);
 
@@ -47,6 +49,7 @@ struct ActionStore {
   std::vector<std::int32_t> place;  ///< in the rank's list
   std::vector<ActionKind> kind;
   std::vector<std::uint8_t> chunk;  ///< place of the stage among those of its rank, at most 255
+  std::vector<float> error;  ///< of lanes of kError: second / first - 1; empty where none compares
   std::vector<Lane> lanes;
   std::int64_t length = 0;  ///< from zero to the last end
   std::int32_t ranks = 0;   ///< one above the highest rank that has an action

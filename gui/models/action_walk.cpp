@@ -54,14 +54,18 @@ std::optional<ActionIndex> neighbour_in_micro_batch(const ActionStore& store,
                                                     ActionIndex action,
                                                     Direction direction) {
   const auto key = [&](ActionIndex i) { return std::pair(store.start[i], i); };
+  // Of steps that are compared, within the one that the action is of.
+  const LaneUse use = store.lanes[store.lane_of(action)].use;
   std::optional<ActionIndex> best;
-  for (ActionIndex i = 0; i < store.size(); ++i) {
-    if (store.micro_batch[i] != store.micro_batch[action] || !is_compute(store.kind[i])) {
-      continue;
-    }
-    if (direction == Direction::kForth ? key(i) > key(action) && (!best || key(i) < key(*best))
-                                       : key(i) < key(action) && (!best || key(i) > key(*best))) {
-      best = i;
+  for (const Lane& lane : store.lanes) {
+    for (ActionIndex i = lane.begin; lane.use == use && i < lane.end; ++i) {
+      if (store.micro_batch[i] != store.micro_batch[action] || !is_compute(store.kind[i])) {
+        continue;
+      }
+      if (direction == Direction::kForth ? key(i) > key(action) && (!best || key(i) < key(*best))
+                                         : key(i) < key(action) && (!best || key(i) > key(*best))) {
+        best = i;
+      }
     }
   }
   return best;

@@ -24,8 +24,8 @@ enum class Direction : std::uint8_t {
                                                            const RowLayout& rows,
                                                            ActionIndex action,
                                                            Direction direction);
-/// The next computing action of the same micro-batch by start, over all ranks.  Looks at all
-/// actions.
+/// The next computing action of the same micro-batch by start, over all ranks; nothing
+/// for messages.  Looks at all actions.
 [[nodiscard]] std::optional<ActionIndex> neighbour_in_micro_batch(const ActionStore& store,
                                                                   ActionIndex action,
                                                                   Direction direction);

@@ -52,21 +52,29 @@ OpenOptions Document::options_for(const std::shared_ptr<Job>& job) {
 }
 
 void Document::open(const QString& path) {
+  read(path, [this](OpenedFile file) { take(std::move(file)); });
+}
+
+void Document::compare_with(const QString& path) {
+  read(path, [this](OpenedFile file) { take_other(std::move(file)); });
+}
+
+void Document::read(const QString& path, Take take_file) {
   cancel();
   auto job = std::make_shared<Job>();
   reading_ = job;
   busy_ = true;
   emit working(tr("Reading %1").arg(path));
-  threads_.start([this, job, path = path.toStdString(), options = options_for(job)] {
+  threads_.start([this, job, take_file, path = path.toStdString(), options = options_for(job)] {
     auto result = std::make_shared<Result<OpenedFile>>(open_guarded(path, options));
-    QMetaObject::invokeMethod(this, [this, job, result] {
+    QMetaObject::invokeMethod(this, [this, job, take_file, result] {
       if (job->given_up) {
         return;
       }
       busy_ = false;
       reading_.reset();
       if (*result) {
-        take(std::make_shared<const OpenedFile>(*std::move(*result)));
+        take_file(*std::move(*result));
       } else {
         emit failed(QString::fromStdString(result->error().to_string()));
       }
@@ -80,13 +88,55 @@ Result<void> Document::open_now(const std::string& path) {
   if (!file) {
     return pass_on(std::move(file));
   }
-  take(std::make_shared<const OpenedFile>(*std::move(file)));
+  take(*std::move(file));
   return {};
+}
+
+Result<void> Document::compare_now(const std::string& path) {
+  Result<OpenedFile> file = open_guarded(path, {.profiles = profiles_, .step = {}, .progress = {}});
+  if (!file) {
+    return pass_on(std::move(file));
+  }
+  take_other(*std::move(file));
+  return {};
+}
+
+void Document::take_other(OpenedFile file) {
+  other_ = std::make_shared<const OpenedFile>(std::move(file));
+  compare();
+}
+
+void Document::set_alignment(Alignment alignment) {
+  alignment_ = alignment;
+  if (other_) {
+    compare();
+  }
+}
+
+void Document::compare() {
+  // What was analysed numbers the actions of one step alone.
+  if (analysing_) {
+    analysing_->given_up = true;
+    analysing_.reset();
+  }
+  analysis_.reset();
+  compared_ = std::make_shared<const ComparedSteps>(
+      compare_steps(step_->actions, other_->shown.actions, alignment_));
+  emit changed();
+}
+
+void Document::stop_comparing() {
+  if (other_) {
+    other_.reset();
+    compared_.reset();
+    emit changed();
+    analyse();
+  }
 }
 
 void Document::show(OpenedFile file) {
   cancel();
-  take(std::make_shared<const OpenedFile>(std::move(file)));
+  take(std::move(file));
 }
 
 void Document::cancel() {
@@ -107,15 +157,22 @@ void Document::close() {
   file_.reset();
   step_.reset();
   analysis_.reset();
+  other_.reset();
+  compared_.reset();
   emit changed();
 }
 
 std::shared_ptr<const ActionStore> Document::actions() const {
+  if (compared_) {
+    return {compared_, &compared_->actions};
+  }
   return step_ ? std::shared_ptr<const ActionStore>(step_, &step_->actions) : nullptr;
 }
 
-void Document::take(std::shared_ptr<const OpenedFile> file) {
-  file_ = std::move(file);
+void Document::take(OpenedFile file) {
+  file_ = std::make_shared<const OpenedFile>(std::move(file));
+  other_.reset();
+  compared_.reset();
   step_ = std::shared_ptr<const ShownStep>(file_, &file_->shown);
   analysis_.reset();
   emit changed();
@@ -128,6 +185,10 @@ void Document::show_step(std::int32_t step) {
   }
   step_ = std::make_shared<const ShownStep>(stagewright::gui::show_step(*file_, step));
   analysis_.reset();
+  if (other_) {
+    compare();
+    return;
+  }
   emit changed();
   analyse();
 }
@@ -152,7 +213,7 @@ void Document::analyse() {
 }
 
 void Document::analyse_now() {
-  if (file_ && !analysis_) {
+  if (file_ && !analysis_ && !compared_) {
     if (analysing_) {
       analysing_->given_up = true;
       analysing_.reset();

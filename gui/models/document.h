@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <QtCore/QThreadPool>
 
 #include "core/base/result.h"
+#include "gui/models/compared_steps.h"
 #include "gui/models/opened_file.h"
 #include "gui/models/step_analysis.h"
 
@@ -41,6 +43,13 @@ class Document : public QObject {
   void close();
   /// Another optimizer step of the trace.  REQUIRES: a file, and 0 <= step < its steps.
   void show_step(std::int32_t step);
+  /// Sets another file beside the one that is open, which then is the first of the two.  REQUIRES:
+  /// a file.
+  void compare_with(const QString& path);
+  [[nodiscard]] Result<void> compare_now(const std::string& path);
+  void set_alignment(Alignment alignment);
+  void stop_comparing();
+
   /// Reads and analyses at once, for programs without an event loop.
   [[nodiscard]] Result<void> open_now(const std::string& path);
   /// Analyses the shown step at once, if that has not happened.
@@ -50,7 +59,13 @@ class Document : public QObject {
   [[nodiscard]] const OpenedFile* file() const { return file_.get(); }
   /// Null without a file, as the next.
   [[nodiscard]] std::shared_ptr<const ShownStep> step() const { return step_; }
+  /// While two are compared, those of both.
   [[nodiscard]] std::shared_ptr<const ActionStore> actions() const;
+  /// Null while nothing is compared.
+  [[nodiscard]] std::shared_ptr<const ComparedSteps> comparison() const { return compared_; }
+  [[nodiscard]] const OpenedFile* other_file() const { return other_.get(); }
+  [[nodiscard]] Alignment alignment() const { return alignment_; }
+  /// Null until it is done, and while two files are compared.
   [[nodiscard]] std::shared_ptr<const StepAnalysis> analysis() const { return analysis_; }
 
  signals:
@@ -68,7 +83,11 @@ class Document : public QObject {
     std::atomic<bool> given_up = false;
   };
   [[nodiscard]] OpenOptions options_for(const std::shared_ptr<Job>& job);
-  void take(std::shared_ptr<const OpenedFile> file);
+  using Take = std::function<void(OpenedFile)>;
+  void read(const QString& path, Take take);
+  void take(OpenedFile file);
+  void take_other(OpenedFile file);
+  void compare();
   void analyse();
 
   std::string profiles_;
@@ -77,6 +96,9 @@ class Document : public QObject {
   std::shared_ptr<const OpenedFile> file_;
   std::shared_ptr<const ShownStep> step_;
   std::shared_ptr<const StepAnalysis> analysis_;
+  std::shared_ptr<const OpenedFile> other_;
+  std::shared_ptr<const ComparedSteps> compared_;
+  Alignment alignment_ = Alignment::kStart;
   bool busy_ = false;
   QThreadPool threads_;  ///< ends first: its work speaks of the members above
 };

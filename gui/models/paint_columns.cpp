@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include "core/base/check.h"
 #include "formats/action_colours.h"
@@ -44,6 +45,20 @@ void set(Paints& paints, std::size_t number, std::uint32_t fill) {
   paints.white_text[number] = wants_white(fill);
 }
 
+/// Neutral in the middle; orange is slower, blue is faster than expected.
+void add_error_paints(const TimelineColours& colours, Paints& paints) {
+  constexpr int kMiddle = kErrorPaints / 2;
+  constexpr int kThreshold = 2;  // 2.5 % is nobody's concern
+  for (int i = 0; i < kErrorPaints; ++i) {
+    const int distance = std::abs(i - kMiddle);
+    const double share =
+        distance <= kThreshold ? 0.08 : 0.15 + 0.85 * distance / static_cast<double>(kMiddle);
+    set(paints,
+        static_cast<std::size_t>(kFirstErrorPaint + i),
+        blend(colours.background, i > kMiddle ? 0xFFD55E00 : 0xFF0072B2, share));
+  }
+}
+
 std::uint8_t by_slack(std::int64_t slack, std::int64_t length) {
   if (length <= 0) {
     return 0;
@@ -69,6 +84,13 @@ std::string_view name_of(ColourBy by) {
   SW_CHECK(false, "a way to colour that is listed");
 }
 
+std::uint8_t error_paint(double error) {
+  constexpr double kMost = 0.25;
+  constexpr int kMiddle = kErrorPaints / 2;
+  const double share = std::clamp(error / kMost, -1.0, 1.0);
+  return static_cast<std::uint8_t>(kFirstErrorPaint + kMiddle + std::lround(share * kMiddle));
+}
+
 Paints paints_for(ColourBy by, const TimelineColours& colours) {
   Paints paints;
   switch (by) {
@@ -92,6 +114,7 @@ Paints paints_for(ColourBy by, const TimelineColours& colours) {
       }
       break;
   }
+  add_error_paints(colours, paints);
   for (std::size_t i = 0; i < kReceding; ++i) {
     set(paints, i + kReceding, blend(paints.fill[i], colours.background, 0.8));
   }
@@ -122,6 +145,11 @@ std::vector<std::uint8_t> paint_actions(ColourBy by,
     }
     if (followed && store.micro_batch[i] != *followed) {
       paint[i] = static_cast<std::uint8_t>(paint[i] + kReceding);
+    }
+  }
+  for (const Lane& lane : store.lanes) {
+    for (ActionIndex i = lane.begin; lane.use == LaneUse::kError && i < lane.end; ++i) {
+      paint[i] = error_paint(store.error[i]);
     }
   }
   return paint;

@@ -36,6 +36,11 @@ struct TimelineColours {
   friend bool operator==(const TimelineColours&, const TimelineColours&) = default;
 };
 
+/// Paint numbers of errors, from -25 % and below to +25 % and above.
+inline constexpr std::uint8_t kFirstErrorPaint = 64;
+inline constexpr int kErrorPaints = 41;
+[[nodiscard]] std::uint8_t error_paint(double error);
+
 /// Added to the paint number of what recedes behind a followed micro-batch.
 inline constexpr std::uint8_t kReceding = 128;
 

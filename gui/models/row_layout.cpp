@@ -11,6 +11,20 @@ namespace {
 constexpr double kGroupHeight = 18;
 constexpr double kGapBetweenRanks = 3;
 
+double share_of_height(LaneUse use) {
+  switch (use) {
+    case LaneUse::kCompute:
+    case LaneUse::kCompared:
+      return 1;
+    case LaneUse::kTransfers:
+    case LaneUse::kCollectives:
+      return 0.5;
+    case LaneUse::kError:
+      return 0.35;
+  }
+  return 1;
+}
+
 class Layouter {
  public:
   Layouter(const ActionStore& store, const RowChoices& choices, RowLayout& layout)
@@ -28,11 +42,11 @@ class Layouter {
       return;
     }
     for (const Lane& lane : store_.lanes_of(rank)) {
-      if (lane.use != LaneUse::kCompute && !choices_.communication) {
+      const bool talks = lane.use == LaneUse::kTransfers || lane.use == LaneUse::kCollectives;
+      if (talks && !choices_.communication) {
         continue;
       }
-      LaidOutRow row =
-          new_row(RowKind::kLane, rank, lane.use == LaneUse::kCompute ? full : full / 2);
+      LaidOutRow row = new_row(RowKind::kLane, rank, full * share_of_height(lane.use));
       row.group = group;
       row.pinned = pinned;
       layout_.lanes.push_back(static_cast<LaneIndex>(&lane - store_.lanes.data()));
@@ -169,6 +183,10 @@ std::string label_of(const RowLayout& layout, const LaidOutRow& row, const Actio
       return rank + " transfers" + number;
     case LaneUse::kCollectives:
       return rank + " collectives" + number;
+    case LaneUse::kCompared:
+      return rank + " compared" + number;
+    case LaneUse::kError:
+      return rank + " error" + number;
   }
   return rank;
 }

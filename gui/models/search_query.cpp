@@ -48,8 +48,10 @@ std::vector<ActionKind> kinds_named(std::string_view word) {
   std::vector<ActionKind> kinds;
   for (int i = 0; i < kActionKindCount; ++i) {
     const auto kind = static_cast<ActionKind>(i);
+    // Half the field writes B for the input half of a backward, too.
     const bool by_letter =
-        wanted.size() == 1 && std::tolower(look_of(kind).letter) == static_cast<int>(wanted[0]);
+        wanted.size() == 1 && (std::tolower(look_of(kind).letter) == static_cast<int>(wanted[0]) ||
+                               (wanted == "b" && kind == ActionKind::kBackwardInput));
     const bool by_name =
         wanted.size() > 1 && (lower(name_of(kind)).find(wanted) != std::string::npos ||
                               lower(look_of(kind).meaning).find(wanted) != std::string::npos);
@@ -187,7 +189,7 @@ std::vector<ActionIndex> find_actions(const SearchQuery& query, const ActionStor
     return found;
   }
   for (const Lane& lane : store.lanes) {
-    for (ActionIndex i = lane.begin; i < lane.end; ++i) {
+    for (ActionIndex i = lane.begin; lane.use != LaneUse::kError && i < lane.end; ++i) {
       if (std::ranges::all_of(
               query, [&](const SearchTerm& term) { return meets(term, store, lane, i); })) {
         found.push_back(i);

@@ -13,7 +13,7 @@ namespace stagewright::gui {
 /// A condition on one property of an action.
 struct SearchTerm {
   enum class Property : std::uint8_t {
-    kKind,  ///< by its letter, or part of its name
+    kKind,  ///< by its letter (B also means the input half), or part of its name
     kMicroBatch,
     kRank,
     kStage,

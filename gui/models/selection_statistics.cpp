@@ -29,6 +29,9 @@ SelectionStatistics statistics_of(const ActionStore& store, const RangeSelection
   SelectionStatistics statistics{.length = Duration(range.to - range.from)};
   for (const LaneIndex index : range.lanes) {
     const Lane& lane = store.lanes[index];
+    if (lane.use == LaneUse::kCompared || lane.use == LaneUse::kError) {
+      continue;
+    }
     // Further lanes of a rank hold what ran beside the first: they do not add to its time.
     statistics.compute_lanes += lane.use == LaneUse::kCompute && lane.number == 0 ? 1U : 0U;
     for (ActionIndex i = store.first_ending_after(lane, static_cast<double>(range.from));

@@ -29,7 +29,7 @@ struct SelectionStatistics {
   friend bool operator==(const SelectionStatistics&, const SelectionStatistics&) = default;
 };
 
-/// What goes on in a stretch of time on some lanes.
+/// What goes on in a stretch of time on some lanes; of steps that are compared, in the first.
 [[nodiscard]] SelectionStatistics statistics_of(const ActionStore& store,
                                                 const RangeSelection& range);
 /// All lanes, the whole step.

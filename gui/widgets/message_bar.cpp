@@ -23,7 +23,6 @@ MessageBar::MessageBar(QWidget* parent)
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  text_->setAccessibleName(tr("Message"));
   progress_->setRange(0, 0);
   progress_->setMaximumWidth(160);
   progress_->setTextVisible(false);

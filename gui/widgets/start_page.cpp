@@ -74,6 +74,7 @@ void StartPage::set_recent(const QStringList& paths) {
     link->setText(QStringLiteral("<a href=\"%1\">%2</a>")
                       .arg(path.toHtmlEscaped(), QFileInfo(path).fileName().toHtmlEscaped()));
     link->setToolTip(path);
+    link->setMinimumHeight(link->sizeHint().height() + 4);
     link->setFocusPolicy(Qt::StrongFocus);
     link->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     connect(link, &QLabel::linkActivated, this, &StartPage::file_chosen);

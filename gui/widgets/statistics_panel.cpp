@@ -19,7 +19,6 @@ StatisticsPanel::StatisticsPanel(Document* document, Selection* selection, QWidg
   setObjectName(QStringLiteral("statistics"));
   action_->setWordWrap(true);
   action_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  action_->setAccessibleName(tr("Selected action"));
   title_->setWordWrap(true);
   auto* const sorted = new QSortFilterProxyModel(this);
   sorted->setSourceModel(model_);

@@ -52,6 +52,76 @@
     </message>
 </context>
 <context>
+    <name>stagewright::gui::ComparePanel</name>
+    <message>
+        <source>Compare with...</source>
+        <translation>与...对比</translation>
+    </message>
+    <message>
+        <source>Stop comparing</source>
+        <translation>停止对比</translation>
+    </message>
+    <message>
+        <source>Begin together</source>
+        <translation>起点对齐</translation>
+    </message>
+    <message>
+        <source>End together</source>
+        <translation>终点对齐</translation>
+    </message>
+    <message>
+        <source>How the steps are laid side by side</source>
+        <translation>两个步骤的对齐方式</translation>
+    </message>
+    <message>
+        <source>Actions that differ most</source>
+        <translation>差异最大的动作</translation>
+    </message>
+    <message>
+        <source>Set a second file beside this one: what was measured beside what was predicted, or one plan beside another.</source>
+        <translation>在当前文件旁放置第二个文件：实测与预测，或一个计划与另一个计划。</translation>
+    </message>
+    <message>
+        <source>First: %1, %2&lt;br&gt;Second: %3, %4</source>
+        <translation>第一个：%1，%2&lt;br&gt;第二个：%3，%4</translation>
+    </message>
+    <message>
+        <source>&lt;tr&gt;&lt;td&gt;%1&lt;/td&gt;&lt;td align=&quot;right&quot;&gt;%2&lt;/td&gt;&lt;td&gt;mean error %3 %&lt;/td&gt;&lt;/tr&gt;</source>
+        <translation>&lt;tr&gt;&lt;td&gt;%1&lt;/td&gt;&lt;td align=&quot;right&quot;&gt;%2&lt;/td&gt;&lt;td&gt;平均误差 %3 %&lt;/td&gt;&lt;/tr&gt;</translation>
+    </message>
+    <message>
+        <source>Only in the first: %1 actions; only in the second: %2.</source>
+        <translation>仅在第一个中：%1 个动作；仅在第二个中：%2 个。</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::ComparisonModel</name>
+    <message>
+        <source>Action</source>
+        <translation>动作</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation>Rank</translation>
+    </message>
+    <message>
+        <source>First</source>
+        <translation>第一个</translation>
+    </message>
+    <message>
+        <source>Second</source>
+        <translation>第二个</translation>
+    </message>
+    <message>
+        <source>Own</source>
+        <translation>自身</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation>开始</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::Document</name>
     <message>
         <source>Reading %1</source>
@@ -90,10 +160,6 @@
     <message>
         <source>Stagewright</source>
         <translation>Stagewright</translation>
-    </message>
-    <message>
-        <source>Selected action</source>
-        <translation>选中的动作</translation>
     </message>
     <message>
         <source>Rows</source>
@@ -407,6 +473,58 @@
         <source>%1 could not be written; choose another folder.</source>
         <translation>无法写入 %1；请选择其他文件夹。</translation>
     </message>
+    <message>
+        <source>Compare</source>
+        <translation>对比</translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1 与 %2</translation>
+    </message>
+    <message>
+        <source>Compare &amp;with another, or stop</source>
+        <translation>与另一个文件对比或停止(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Compare with</source>
+        <translation>对比文件</translation>
+    </message>
+    <message>
+        <source>&amp;Export...</source>
+        <translation>导出(&amp;E)...</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Picture of the timeline</source>
+        <translation>时间线图片</translation>
+    </message>
+    <message>
+        <source>Trace for Perfetto and Chrome</source>
+        <translation>用于 Perfetto 和 Chrome 的轨迹</translation>
+    </message>
+    <message>
+        <source>Compact trace</source>
+        <translation>紧凑轨迹</translation>
+    </message>
+    <message>
+        <source>Table of actions</source>
+        <translation>动作表</translation>
+    </message>
+    <message>
+        <source>Plan</source>
+        <translation>计划</translation>
+    </message>
+    <message>
+        <source>Schedule that &apos;stagewright run&apos; executes</source>
+        <translation>可由 stagewright run 执行的调度</translation>
+    </message>
+    <message>
+        <source>Order for torch.distributed.pipelining</source>
+        <translation>用于 torch.distributed.pipelining 的顺序</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::MemoryView</name>
@@ -456,10 +574,6 @@
     <message>
         <source>Close</source>
         <translation>关闭</translation>
-    </message>
-    <message>
-        <source>Message</source>
-        <translation>消息</translation>
     </message>
 </context>
 <context>
@@ -597,10 +711,6 @@
 <context>
     <name>stagewright::gui::StatisticsPanel</name>
     <message>
-        <source>Selected action</source>
-        <translation>选中的动作</translation>
-    </message>
-    <message>
         <source>Kinds of action in the selection</source>
         <translation>选区中的动作种类</translation>
     </message>
@@ -654,6 +764,22 @@
     <message>
         <source>Timeline</source>
         <translation>时间线</translation>
+    </message>
+    <message>
+        <source>transfers</source>
+        <translation>传输</translation>
+    </message>
+    <message>
+        <source>collectives</source>
+        <translation>集合通信</translation>
+    </message>
+    <message>
+        <source>compared</source>
+        <translation>对比</translation>
+    </message>
+    <message>
+        <source>error</source>
+        <translation>误差</translation>
     </message>
 </context>
 </TS>

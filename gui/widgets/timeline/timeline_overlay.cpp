@@ -19,6 +19,26 @@ QColor with_alpha(std::uint32_t colour, int alpha) {
   return result;
 }
 
+/// Below the rank's own label: what kind of row it is, once.
+QString message_label(const Lane& lane) {
+  if (lane.number > 0) {
+    return {};
+  }
+  switch (lane.use) {
+    case LaneUse::kTransfers:
+      return TimelineView::tr("transfers");
+    case LaneUse::kCollectives:
+      return TimelineView::tr("collectives");
+    case LaneUse::kCompared:
+      return TimelineView::tr("compared");
+    case LaneUse::kError:
+      return TimelineView::tr("error");
+    case LaneUse::kCompute:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
 
 void TimelineOverlay::draw() {
@@ -227,10 +247,11 @@ void TimelineOverlay::draw_labels() {
       free = rect.bottom();
       continue;
     }
+    const LaneIndex lane = view_.rows_->lanes[row.lanes_begin];
     const bool is_message =
-        row.kind == RowKind::kLane &&
-        view_.actions_->lanes[view_.rows_->lanes[row.lanes_begin]].use != LaneUse::kCompute;
-    if (row.height < least && is_message) {
+        row.kind == RowKind::kLane && view_.actions_->lanes[lane].use != LaneUse::kCompute;
+    // Thin rows of a group are named by its heading.
+    if (row.height < least - 4 && (is_message || row.group)) {
       continue;
     }
     const QRectF text =
@@ -243,7 +264,9 @@ void TimelineOverlay::draw_labels() {
     painter_.setPen(QColor::fromRgb(is_message ? colours_.faint_text : colours_.text));
     painter_.drawText(text.adjusted(row.group ? 18 : 8, 0, -4, 0),
                       Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
-                      QString::fromStdString(label_of(*view_.rows_, row, *view_.actions_)));
+                      is_message
+                          ? message_label(view_.actions_->lanes[lane])
+                          : QString::fromStdString(label_of(*view_.rows_, row, *view_.actions_)));
     free = std::max(rect.bottom(), text.bottom()) - 0.5;
   }
   painter_.restore();

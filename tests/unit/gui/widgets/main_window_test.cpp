@@ -1,5 +1,6 @@
 #include "gui/app/main_window.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include <QtCore/QMimeData>
@@ -11,6 +12,7 @@
 #include <QtGui/QDropEvent>
 #include <QtTest/QTest>
 #include <QtWidgets/QApplication>
+#include <QtWidgets/QDockWidget>
 #include <QtWidgets/QLineEdit>
 #include <QtWidgets/QListView>
 #include <gtest/gtest.h>
@@ -19,6 +21,7 @@
 #include "gui/app/keys_dialog.h"
 #include "gui/app/screenshot.h"
 #include "gui/widgets/command_palette.h"
+#include "gui/widgets/compare_panel.h"
 #include "gui/widgets/memory_view.h"
 #include "gui/widgets/message_bar.h"
 #include "gui/widgets/search_bar.h"
@@ -185,12 +188,14 @@ TEST_F(MainWindowTest, OpeningCanBeCancelled) {
 TEST_F(MainWindowTest, RemembersWhatWasOpen) {
   open_trace();
   EXPECT_EQ(QSettings().value("recent").toStringList().value(0).toStdString(), trace_path());
+  window_.findChild<QDockWidget*>("dock_memory")->hide();
   window_.close();
   EXPECT_EQ(QSettings().value("session/file").toString().toStdString(), trace_path());
   MainWindow next;
   next.restore_session();
   next.document()->show(opened(test::pipeline_trace("1f1b", 2, 2)));
-  EXPECT_EQ(next.saveState(), window_.saveState());
+  EXPECT_TRUE(next.findChild<QDockWidget*>("dock_memory")->isHidden());
+  EXPECT_FALSE(next.findChild<QDockWidget*>("dock_statistics")->isHidden());
 }
 
 TEST_F(MainWindowTest, ScreenReadersFindRowsAndTheSelectedAction) {
@@ -217,6 +222,33 @@ TEST_F(MainWindowTest, ShowsMemoryWithItsLimitUnderThePointer) {
   EXPECT_TRUE(text.startsWith("rank 0 at ")) << text.toStdString();
   EXPECT_TRUE(text.contains("parameter")) << text.toStdString();
   EXPECT_FALSE(window_.memory()->grab().isNull());
+}
+
+TEST_F(MainWindowTest, ComparesTwoFilesAndGoesToWhatDiffersMost) {
+  open_trace();
+  EXPECT_TRUE(window_.compare()->summary().contains("second file"));
+  Trace slow = test::pipeline_trace("1f1b", 4, 8);
+  const auto worst = std::ranges::find_if(slow.events, [](const TraceEvent& event) {
+    return event.rank == RankId(2) && event.action == ActionKind::kForward &&
+           event.micro_batch == MicroBatchId(5);
+  });
+  worst->end += std::chrono::milliseconds(1);
+  ASSERT_TRUE(write_file(folder_.path() / "slow.swtrace", to_binary(slow)));
+  window_.document()->compare_with(
+      QString::fromStdString((folder_.path() / "slow.swtrace").string()));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.document()->comparison() != nullptr; }, 30'000));
+  window_.compare()->choose(0);
+  const ActionStore& both = *window_.document()->actions();
+  const ActionIndex chosen = window_.selection()->action().value();
+  EXPECT_EQ(short_name(both, chosen), "F5");
+  EXPECT_EQ(both.lanes[both.lane_of(chosen)].rank, RankId(2));
+  EXPECT_EQ(window_.timeline()->rows()->rows.size(), 12U);
+  EXPECT_FALSE(window_.timeline()->grab().isNull());
+  window_.document()->set_alignment(Alignment::kEnd);
+  window_.document()->stop_comparing();
+  EXPECT_EQ(window_.document()->comparison(), nullptr);
+  EXPECT_EQ(window_.selection()->action(), std::nullopt);
+  EXPECT_TRUE(window_.compare()->summary().contains("second file"));
 }
 
 TEST_F(MainWindowTest, TakesScreenshotsOfWhatTheOptionsSay) {

@@ -1,0 +1,158 @@
+#include "gui/models/compared_steps.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <tuple>
+
+namespace stagewright::gui {
+namespace {
+
+using Key = std::tuple<ActionKind, std::int32_t, std::int32_t>;
+
+Key key_of(const ActionStore& store, ActionIndex action) {
+  return {store.kind[action], store.stage[action], store.micro_batch[action]};
+}
+
+/// Lays the lanes of both stores out rank by rank.
+class Beside {
+ public:
+  Beside(const ActionStore& first, const ActionStore& second, std::int64_t shift)
+      : first_(first), second_(second), shift_(shift) {}
+
+  ComparedSteps run() && {
+    result_.actions.ranks = std::max(first_.ranks, second_.ranks);
+    for (std::int32_t rank = 0; rank < result_.actions.ranks; ++rank) {
+      add_rank(RankId(rank));
+    }
+    finish_kinds();
+    std::ranges::stable_sort(result_.matches, [](const ActionMatch& a, const ActionMatch& b) {
+      return std::abs(a.own.count()) > std::abs(b.own.count());
+    });
+    return std::move(result_);
+  }
+
+ private:
+  void add_rank(RankId rank) {
+    std::map<Key, ActionIndex> by_key;
+    add_lanes(first_, rank, LaneUse::kCompute, 0);
+    for (const ActionIndex i : added_) {
+      by_key.emplace(key_of(result_.actions, i), i);
+    }
+    result_.only_first += static_cast<std::int64_t>(added_.size());
+    add_lanes(second_, rank, LaneUse::kCompared, shift_);
+    std::vector<ActionMatch> matches;
+    for (const ActionIndex i : added_) {
+      const auto found = by_key.find(key_of(result_.actions, i));
+      if (found == by_key.end()) {
+        ++result_.only_second;
+        continue;
+      }
+      --result_.only_first;
+      matches.push_back(match(found->second, i));
+      by_key.erase(found);
+    }
+    add_strip(rank, matches);
+    result_.matches.insert(result_.matches.end(), matches.begin(), matches.end());
+  }
+
+  void add_lanes(const ActionStore& from, RankId rank, LaneUse use, std::int64_t shift) {
+    added_.clear();
+    for (const Lane& lane : from.lanes_of(rank)) {
+      if (lane.use != LaneUse::kCompute) {
+        continue;
+      }
+      Lane copy{.rank = rank, .use = use, .number = lane.number, .begin = result_.actions.size()};
+      for (ActionIndex i = lane.begin; i < lane.end; ++i) {
+        added_.push_back(result_.actions.size());
+        push(from, i, shift, 0);
+      }
+      copy.end = result_.actions.size();
+      result_.actions.lanes.push_back(copy);
+    }
+  }
+
+  void push(const ActionStore& from, ActionIndex i, std::int64_t shift, float error) {
+    ActionStore& to = result_.actions;
+    to.start.push_back(from.start[i] + shift);
+    to.end.push_back(from.end[i] + shift);
+    to.micro_batch.push_back(from.micro_batch[i]);
+    to.stage.push_back(from.stage[i]);
+    to.place.push_back(from.place[i]);
+    to.kind.push_back(from.kind[i]);
+    to.chunk.push_back(from.chunk[i]);
+    to.error.push_back(error);
+    to.length = std::max(to.length, to.end.back());
+  }
+
+  [[nodiscard]] ActionMatch match(ActionIndex first, ActionIndex second) {
+    const ActionStore& store = result_.actions;
+    const ActionMatch match{.first = first,
+                            .second = second,
+                            .own = store.duration(second) - store.duration(first),
+                            .inherited = Duration(store.start[second] - store.start[first])};
+    KindMatch& kind = kinds_[static_cast<std::size_t>(store.kind[first])];
+    ++kind.count;
+    kind.first += store.duration(first);
+    kind.second += store.duration(second);
+    kind.mean_error += std::abs(error_of(match));
+    return match;
+  }
+
+  [[nodiscard]] double error_of(const ActionMatch& match) const {
+    const auto before = static_cast<double>(result_.actions.duration(match.first).count());
+    return before > 0 ? static_cast<double>(match.own.count()) / before : 0;
+  }
+
+  void add_strip(RankId rank, std::vector<ActionMatch> matches) {
+    std::ranges::sort(matches, {}, &ActionMatch::second);
+    Lane lane{.rank = rank, .use = LaneUse::kError, .begin = result_.actions.size()};
+    std::int64_t free = result_.actions.start.empty() ? 0 : INT64_MIN;
+    for (const ActionMatch& each : matches) {
+      // Of actions that overlap the first alone has a place in the strip.
+      if (result_.actions.start[each.second] >= free) {
+        free = result_.actions.end[each.second];
+        push(result_.actions, each.second, 0, static_cast<float>(error_of(each)));
+      }
+    }
+    lane.end = result_.actions.size();
+    if (lane.end > lane.begin) {
+      result_.actions.lanes.push_back(lane);
+    }
+  }
+
+  void finish_kinds() {
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      if (kinds_[i].count > 0) {
+        kinds_[i].kind = static_cast<ActionKind>(i);
+        kinds_[i].mean_error /= static_cast<double>(kinds_[i].count);
+        result_.kinds.push_back(kinds_[i]);
+      }
+    }
+    std::ranges::stable_sort(result_.kinds, std::ranges::greater{}, &KindMatch::second);
+  }
+
+  const ActionStore& first_;
+  const ActionStore& second_;
+  std::int64_t shift_;
+  ComparedSteps result_;
+  std::vector<ActionIndex> added_;
+  std::array<KindMatch, kActionKindCount> kinds_{};
+};
+
+}  // namespace
+
+ComparedSteps compare_steps(const ActionStore& first,
+                            const ActionStore& second,
+                            Alignment alignment) {
+  const std::int64_t shift =
+      alignment == Alignment::kEnd ? first.length - second.length : std::int64_t{0};
+  ComparedSteps compared = Beside(first, second, shift).run();
+  compared.first_length = Duration(first.length);
+  compared.second_length = Duration(second.length);
+  return compared;
+}
+
+}  // namespace stagewright::gui

@@ -1,0 +1,62 @@
+#include "gui/models/exporters.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/source_folder.h"
+
+namespace stagewright::gui {
+namespace {
+
+const OpenedFile& demo() {
+  static const OpenedFile kFile =
+      open_file((source_folder() / "examples/gpt-demo-uneven.plan.json").string(), {}).value();
+  return kFile;
+}
+
+TEST(Exporters, EveryOneThatAppliesWritesWhatOpensAgainOrIsOfItsKind) {
+  std::set<std::string> suffixes;
+  for (const Exporter& exporter : exporters()) {
+    ASSERT_TRUE(exporter.applies(demo())) << exporter.name;
+    EXPECT_TRUE(suffixes.insert(exporter.suffix).second) << exporter.suffix;
+    const auto content = exporter.write(demo(), demo().shown);
+    ASSERT_TRUE(content) << exporter.name;
+    EXPECT_FALSE(content->empty()) << exporter.name;
+    const std::string suffix = exporter.suffix;
+    if (suffix == ".svg") {
+      EXPECT_NE(content->find("<svg"), std::string::npos);
+    } else if (suffix == ".csv") {
+      EXPECT_EQ(static_cast<std::size_t>(std::count(content->begin(), content->end(), '\n')),
+                demo().shown.actions.size() + 1);
+    } else {
+      const auto again = open_content(*content, "again" + suffix, {});
+      ASSERT_TRUE(again) << suffix << ": " << again.error().to_string();
+    }
+  }
+}
+
+TEST(Exporters, WhatIsWrittenAsATraceIsTheSameTrace) {
+  for (const Exporter& exporter : exporters()) {
+    const std::string suffix = exporter.suffix;
+    if (suffix == ".swtrace" || suffix == ".trace.json") {
+      const std::string content = exporter.write(demo(), demo().shown).value();
+      EXPECT_EQ(parse_trace(content, "again").value(), demo().trace) << suffix;
+    }
+  }
+}
+
+TEST(Exporters, ATraceHasNoPlanToWrite) {
+  const OpenedFile trace = open_content(to_binary(demo().trace), "t.swtrace", {}).value();
+  for (const Exporter& exporter : exporters()) {
+    const std::string suffix = exporter.suffix;
+    const bool needs_more =
+        suffix == ".plan.json" || suffix == ".schedule.json" || suffix == ".order.csv";
+    EXPECT_EQ(exporter.applies(trace), !needs_more) << suffix;
+  }
+}
+
+}  // namespace
+}  // namespace stagewright::gui
