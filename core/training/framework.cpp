@@ -79,6 +79,12 @@ Result<FrameworkProfile> parse_framework(std::string_view text, std::string_view
     reader.reject("recompute", "must be none, selective or full");
   }
   framework.pad_vocabulary = reader.positive_or("pad_vocabulary", 1);
+  if (reader.has("gradient_bucket")) {
+    framework.gradient_bucket = reader.bytes("gradient_bucket");
+    if (framework.gradient_bucket <= Bytes(0)) {
+      reader.reject("gradient_bucket", "must be above 0");
+    }
+  }
   if (!reader.object("memory", [&framework](JsonReader& memory) {
         framework.memory = read_framework_memory(memory);
       })) {

@@ -9,6 +9,7 @@
 #include "core/base/data_files.h"
 #include "core/base/json_reader.h"
 #include "core/base/result.h"
+#include "core/base/units.h"
 #include "core/plan/plan.h"
 #include "core/training/framework_memory.h"
 
@@ -64,8 +65,9 @@ struct FrameworkProfile {
   Recompute recompute = Recompute::kNone;
 
   // Numbers.
-  bool gradient_32 = true;          ///< gradients are accumulated and reduced in fp32
-  std::int64_t pad_vocabulary = 1;  ///< to a multiple of this, times tp
+  bool gradient_32 = true;             ///< gradients are accumulated and reduced in fp32
+  std::int64_t pad_vocabulary = 1;     ///< to a multiple of this, times tp
+  Bytes gradient_bucket{160'000'000};  ///< what one data-parallel reduction moves at most
 
   FrameworkMemory memory;
 

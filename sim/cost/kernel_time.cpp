@@ -19,6 +19,7 @@ constexpr std::array<std::array<double, 2>, 4> kTiles{
 constexpr double kShortestSplit = 512;
 /// Where flash attention reaches half of its rate, causal, forward and backward together.
 constexpr double kAttentionHalfLength = 520;
+constexpr double kFlash1HalfLength = 300;
 constexpr double kHeadHalfSize = 18;
 
 double peak_of(const DeviceType& device, std::initializer_list<DType> types) {
@@ -156,6 +157,8 @@ KernelRates kernel_rates(const KernelUse& use,
   rates.wide = wide * shares.matrix * timing.matrix_factor;
   rates.product = rates.wide * format_gain(use, constants, wide);
   rates.attention = wide * shares.attention * constants[attention_constant(use)];
+  rates.half_length =
+      use.attention == AttentionKernel::kFlash1 ? kFlash1HalfLength : kAttentionHalfLength;
   rates.memory = device.memory_bandwidth.count() * constants[StepConstant::kElementwiseShare];
   rates.optimizer = rates.memory;
   rates.kernel = constants[StepConstant::kKernelMicros] * 1e-6;
@@ -215,7 +218,7 @@ double product_seconds(
 double flash_seconds(
     const KernelRates& rates, double heads, double queries, double sequence, double head_dim) {
   const double flops = 2 * queries * sequence * head_dim * heads;
-  const double length = queries / (queries + kAttentionHalfLength);
+  const double length = queries / (queries + rates.half_length);
   const double size =
       std::min(1.07, head_dim / (head_dim + kHeadHalfSize) * (128 + kHeadHalfSize) / 128);
   return flops / (rates.attention * length * size) + rates.kernel;

@@ -16,18 +16,19 @@ struct KernelUse {
 
 /// What kernels run at: data sheet times calibrated shares, looked up once.
 struct KernelRates {
-  double product = 0;     ///< FLOP/s of the layers' products in the run's number format
-  double wide = 0;        ///< FLOP/s of products that stay in 16 bits (or wider)
-  double attention = 0;   ///< FLOP/s of flash attention, long sequences, head size 128
-  double memory = 0;      ///< bytes/s of element-wise kernels
-  double optimizer = 0;   ///< bytes/s of the optimizer's
-  double kernel = 0;      ///< seconds of device time per kernel
-  double units = 108;     ///< thread blocks of a wave
-  double small_tile = 1;  ///< cost of halving a product's tiles
-  double element = 2;     ///< bytes of an activation
-  double cast = 0;        ///< bytes that converting an element moves
-  double narrow = 2;      ///< bytes of a product's operand
-  double batched = 0;     ///< FLOP/s of attention's products where it is not fused
+  double product = 0;      ///< FLOP/s of the layers' products in the run's number format
+  double wide = 0;         ///< FLOP/s of products that stay in 16 bits (or wider)
+  double attention = 0;    ///< FLOP/s of flash attention, long sequences, head size 128
+  double half_length = 0;  ///< sequence at which flash attention reaches half of that
+  double memory = 0;       ///< bytes/s of element-wise kernels
+  double optimizer = 0;    ///< bytes/s of the optimizer's
+  double kernel = 0;       ///< seconds of device time per kernel
+  double units = 108;      ///< thread blocks of a wave
+  double small_tile = 1;   ///< cost of halving a product's tiles
+  double element = 2;      ///< bytes of an activation
+  double cast = 0;         ///< bytes that converting an element moves
+  double narrow = 2;       ///< bytes of a product's operand
+  double batched = 0;      ///< FLOP/s of attention's products where it is not fused
   /// The learned price of products at the rate `wide`, where one is the default, times what a
   /// product takes in training over alone.  Both outlive the rates.
   const LearnedKernel* learned = nullptr;

@@ -23,7 +23,7 @@ constexpr std::array<StepConstantInfo, kStepConstantCount> kInfos{{
      "host_micros",
      "host time per kernel of an eager program, us",
      30,
-     0.4},
+     0.25},
     {StepConstant::kSmallTileCost,
      "small_tile_cost",
      "time of a product whose tiles are halved, over that of whole tiles, for the same work",

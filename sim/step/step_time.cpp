@@ -93,7 +93,10 @@ LayerTraffic layer_traffic(const Pieces& pieces, bool experts) {
       tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
   if (run.tp > 1) {
     const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
-    const double one = traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants);
+    const double latency = traffic_seconds(OpKind::kAllReduce, 1, group, *pieces.constants);
+    const double one =
+        traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants) - latency;
+    traffic.skew += latency;
     traffic.forward = 2 * one;
     // Sequence parallelism gathers the inputs once more for the weight gradients.
     const double again = pieces.choices.sequence_parallel
@@ -151,7 +154,7 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   const double forward = traffic.forward * (1 - hidden);
   const double backward =
       traffic.backward *
-          (1 - std::max(hidden, under_weights ? pieces.get(StepConstant::kTensorOverlap) : 0)) +
+          (1 - std::max(hidden, under_weights ? pieces.get(StepConstant::kShardedOverlap) : 0)) +
       again * traffic.forward * (1 - hidden);
   const double dispatch = traffic.dispatch * exposed;
   part[StepTerm::kTensorTraffic] += forward + backward;
@@ -333,7 +336,9 @@ double replicated_traffic(const Pieces& pieces,
                           double backward) {
   const TrainingRun& run = pieces.run();
   const double gradient = parameters * (pieces.choices.gradient_32 ? 4 : 2);
-  const double buckets = std::max(1.0, std::round(gradient / 160e6));
+  const double buckets = std::max(
+      1.0,
+      std::ceil(gradient / static_cast<double>(pieces.setup->framework.gradient_bucket.count())));
   const double overlap = pieces.get(StepConstant::kReplicaOverlap);
   double reduce = 0;
   double gather = 0;

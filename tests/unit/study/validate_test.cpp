@@ -57,13 +57,12 @@ struct KnownMiss {
 // Every goal of accuracy_goals, on the published runs.  A goal that is missed today is listed with
 // the figure that it reaches, which is a ratchet; docs/accuracy.md states the same misses.
 TEST(Validate, MeetsItsGoalsButForTheKnownMisses) {
-  constexpr std::array<KnownMiss, 5> kMisses{
-      {{"vtrain_single: median error of the time", 0.063},
-       {"vtrain_single: mean error of the time", 0.078},
-       {"korthikanti2022: median error of the time", 0.079},
-       // Four runs of one 7B model in a test system, none of another device class alike.
-       {"megatron_golden_memory: median error of the time", 0.275},
-       {"sources left out: mean of the dense medians of the time", 0.078}}};
+  constexpr std::array<KnownMiss, 3> kMisses{
+      {{"vtrain_single: mean error of the time", 0.078},
+       {"korthikanti2022: median error of the time", 0.073},
+       // Four runs of one 7B model in a test system, none of another device class alike.  What
+       // brought sources left out from 7.7 to 7.0 % moved them from 27.5 %.
+       {"megatron_golden_memory: median error of the time", 0.281}}};
   const std::vector<RecordLine> records = published();
   const auto constants = load_step_constants(DataFiles::embedded());
   auto rows = leave_one_out(DataFiles::embedded(), records, constants->band);
@@ -201,6 +200,22 @@ TEST(Calibrate, FindsTheConstantsThatMadeTheTimes) {
   ASSERT_TRUE(report);
   EXPECT_LT(median(errors(*report, "llm_foundry", false)), 0.01);
   EXPECT_LT(median(errors(*report, "nanotron", false)), 0.01);
+}
+
+// What a source's runs are predicted at by constants that come from the others.
+TEST(Calibrate, CarriesOverToSourcesNotSeen) {
+  const DataFiles files = DataFiles::embedded();
+  const std::vector<RecordLine> lines = published();
+  for (const auto& [source, most] : {std::pair{"vtrain_single", 0.09},
+                                     std::pair{"bloom_prequel", 0.055},
+                                     std::pair{"nanotron", 0.08}}) {
+    const auto calibration = calibrate(files, lines, {.without = {source}});
+    ASSERT_TRUE(calibration) << calibration.error().to_string();
+    const auto report =
+        validate(files, lines, calibration->constants, *load_memory_constants(files));
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_LE(median(errors(*report, source, false)), most) << source;
+  }
 }
 
 TEST(Calibrate, SaysWhatItNeeds) {
