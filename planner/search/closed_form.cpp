@@ -16,6 +16,11 @@ const ScheduleGenerator& generator_of(const PlanPoint& point) {
   return schedule_generators()[static_cast<std::size_t>(point.schedule)];
 }
 
+/// What all layers recompute before some are told to do more.
+Recompute plain_recompute(const PlanPoint& point) {
+  return point.recompute_fits || point.recompute_layers > 0 ? Recompute::kNone : point.recompute;
+}
+
 Bytes divided(Bytes bytes, std::int64_t parts) {
   return Bytes(bytes.count() / parts);
 }
@@ -36,14 +41,6 @@ Bytes state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zer
          divided(rank.optimizer_state, zero >= 1 ? point.dp : 1);
 }
 
-LayerCost sum_of(const LayerCosts& costs) {
-  LayerCost sum;
-  for (const LayerCost& layer : costs.layers) {
-    sum += layer;
-  }
-  return sum;
-}
-
 }  // namespace
 
 struct ClosedForm::Exchange {
@@ -53,7 +50,7 @@ struct ClosedForm::Exchange {
 
 PointCosts ClosedForm::costs_of(const PlanPoint& point) {
   const bool in_part = point.recompute_fits || point.recompute_layers > 0;
-  const Recompute whole = in_part ? Recompute::kNone : point.recompute;
+  const Recompute whole = plain_recompute(point);
   const Recompute part = point.recompute_fits ? Recompute::kFull : point.recompute;
   const Result<LayerCosts>& plain = job_.costs->find(point, whole);
   SW_CHECK(plain.has_value(), "layers that have a price");
@@ -115,6 +112,7 @@ std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
 const std::vector<std::int32_t>& ClosedForm::unlimited_cut(const PlanPoint& point) {
   ProfileKey key = key_of(point);
   std::get<0>(key) = nullptr;
+  std::get<4>(key) = static_cast<std::int32_t>(plain_recompute(point));
   const auto found = cuts_.find(key);
   if (found != cuts_.end()) {
     return found->second;
@@ -397,10 +395,8 @@ std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point) {
     problem.layers.back().state = std::max(problem.layers.back().state, Bytes{});
   }
   // What the last layer of a stage works with, as far as all have it in common.
-  Bytes working = costs.plain->layers.front().working;
-  for (const LayerCost& layer : costs.plain->layers) {
-    working = std::min(working, layer.working);
-  }
+  const auto& all = costs.plain->layers;
+  const Bytes working = std::ranges::min_element(all, {}, &LayerCost::working)->working;
   *problem.capacity -= working;
   problem.layers.back().state += costs.plain->layers.back().working - working;
   for (std::int32_t stage = 0; stage < point.pp; ++stage) {

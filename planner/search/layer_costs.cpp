@@ -316,6 +316,14 @@ LayerCost& LayerCost::operator+=(const LayerCost& other) {
   return *this;
 }
 
+LayerCost sum_of(const LayerCosts& costs) {
+  LayerCost sum;
+  for (const LayerCost& layer : costs.layers) {
+    sum += layer;
+  }
+  return sum;
+}
+
 Result<LayerCosts> layer_costs(const ModelGraph& model,
                                const Cluster& cluster,
                                const CostModel& cost,

@@ -52,6 +52,9 @@ struct LayerCosts {
   Bytes border{};  ///< activation that crosses a stage border per micro-batch
 };
 
+/// Of all layers.
+[[nodiscard]] LayerCost sum_of(const LayerCosts& costs);
+
 /// `shape` fixes tp, micro_batch_size, sequence, precision, optimizer and the recompute choice of
 /// its first stage; its other fields do not matter.  `tensor` says where a tensor group sits;
 /// absent: on the first devices.  Fails as lower() does (heads not divisible by tp, ...).

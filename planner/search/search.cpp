@@ -51,12 +51,14 @@ class Search {
         control_(control),
         common_(common_plan(model, cluster, request)),
         space_(space_job(model, cluster, request)),
+        counter_(space_),
         places_(cluster),
         costs_(model, cluster, cost, common_, places_),
         arena_(request.threads > 0 ? request.threads : tbb::task_arena::automatic),
         begin_(std::chrono::steady_clock::now()) {
     const DeviceType& device = cluster.types.front();
     job_.space = &space_;
+    job_.counter = &counter_;
     job_.request = &request_;
     job_.closed_form = {.model = &model,
                         .cluster = &cluster,
@@ -133,6 +135,7 @@ class Search {
   const SearchControl& control_;
   const Plan common_;
   const SpaceJob space_;
+  SpaceCounter counter_;
   const GroupPlaces places_;
   CostCache costs_;
   WalkJob job_;
@@ -446,7 +449,7 @@ Error Search::nothing_fits() const {
 }
 
 Result<SearchResult> Search::run() {
-  result_.space.size = SpaceCounter(space_).below(0, PlanPoint{});
+  result_.space.size = counter_.below(0, PlanPoint{});
   if (result_.space.size == 0) {
     return tl::unexpected<Error>(explain_empty_space(space_));
   }

@@ -77,15 +77,30 @@ void allowed_values(const SpaceJob& job,
   });
 }
 
+SpaceCounter::Key SpaceCounter::key_of(std::size_t level, const PlanPoint& point) const {
+  const auto all = dimensions();
+  Key key{};
+  for (std::size_t i = level; i < all.size(); ++i) {
+    key[i] = all[i].reads(*job_, point);
+  }
+  return key;
+}
+
+std::int64_t SpaceCounter::counted(std::size_t level, const PlanPoint& point) const {
+  if (level == dimensions().size()) {
+    return 1;
+  }
+  const auto found = known_[level].find(key_of(level, point));
+  SW_CHECK(found != known_[level].end(), "a point of the space that was counted");
+  return found->second;
+}
+
 std::int64_t SpaceCounter::below(std::size_t level, const PlanPoint& point) {
   const auto all = dimensions();
   if (level == all.size()) {
     return 1;
   }
-  Key key{};
-  for (std::size_t i = level; i < all.size(); ++i) {
-    key[i] = all[i].reads(*job_, point);
-  }
+  const Key key = key_of(level, point);
   const auto found = known_[level].find(key);
   if (found != known_[level].end()) {
     return found->second;

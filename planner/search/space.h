@@ -36,9 +36,14 @@ class SpaceCounter {
   explicit SpaceCounter(const SpaceJob& job) : job_(&job) {}
   /// The dimensions from `level` on must have their defaults in `point`.
   [[nodiscard]] std::int64_t below(std::size_t level, const PlanPoint& point);
+  /// The same after below(0, PlanPoint{}), which has counted everything below: for several threads
+  /// at once.  REQUIRES: a point of the space.
+  [[nodiscard]] std::int64_t counted(std::size_t level, const PlanPoint& point) const;
 
  private:
   using Key = std::array<std::uint64_t, kDimensionCount>;
+  [[nodiscard]] Key key_of(std::size_t level, const PlanPoint& point) const;
+
   const SpaceJob* job_;
   std::array<std::map<Key, std::int64_t>, kDimensionCount + 1> known_;
 };

@@ -46,8 +46,7 @@ const Levels& levels() {
 
 class Walk {
  public:
-  explicit Walk(const WalkJob& job)
-      : job_(job), closed_form_(job.closed_form), counter_(*job.space), setup_(job.setup) {}
+  explicit Walk(const WalkJob& job) : job_(job), closed_form_(job.closed_form), setup_(job.setup) {}
 
   WalkResult run(std::int32_t tp, std::int32_t pp) {
     PlanPoint point;
@@ -88,7 +87,7 @@ class Walk {
 
   void drop(std::int64_t SpaceCounts::*kind, std::size_t level, const PlanPoint& point) {
     if (!job_.coarse) {
-      result_.counts.*kind += counter_.below(level, point);
+      result_.counts.*kind += job_.counter->counted(level, point);
     }
   }
 
@@ -337,7 +336,6 @@ class Walk {
 
   const WalkJob& job_;
   ClosedForm closed_form_;
-  SpaceCounter counter_;
   std::optional<TrainingSetup> setup_;  ///< of the point at hand
   WalkResult result_;
   double best_ = std::numeric_limits<double>::infinity();

@@ -24,6 +24,7 @@ struct Leaf {
 /// What all walks of a search share.
 struct WalkJob {
   const SpaceJob* space = nullptr;
+  const SpaceCounter* counter = nullptr;  ///< that has counted the whole space
   const SearchRequest* request = nullptr;
   ClosedForm::Job closed_form;
   Flops model_flops{};                 ///< of a step
