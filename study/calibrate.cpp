@@ -141,33 +141,9 @@ class Fit {
   }
 
   void run(int rounds) {
-    double damping = 1e-2;
-    Eigen::VectorXd residual = residuals(constants_);
-    double best = data_loss(residual) + prior_loss(constants_);
-    for (int round = 0; round < rounds; ++round) {
-      const Eigen::MatrixXd slopes = jacobian(residual);
-      bool better = false;
-      for (int attempt = 0; attempt < 6 && !better; ++attempt) {
-        const StepConstants trial = moved(step(slopes, residual, damping));
-        const Eigen::VectorXd trial_residual = residuals(trial);
-        const double value = data_loss(trial_residual) + prior_loss(trial);
-        if (value < best) {
-          better = true;
-          const bool small = best - value < 1e-4 * best;
-          constants_ = trial;
-          residual = trial_residual;
-          best = value;
-          damping = std::max(1e-6, damping / 3);
-          if (small) {
-            return;
-          }
-        } else {
-          damping *= 4;
-        }
-      }
-      if (!better) {
-        return;
-      }
+    Search search{.residual = residuals(constants_)};
+    search.best = data_loss(search.residual) + prior_loss(constants_);
+    for (int round = 0; round < rounds && improve(search); ++round) {
     }
   }
 
@@ -202,6 +178,35 @@ class Fit {
       sum += off * off;
     }
     return sum;
+  }
+
+  /// Where the iteration stands.
+  struct Search {
+    Eigen::VectorXd residual;
+    double best = 0;
+    double damping = 1e-2;
+  };
+
+  /// A step that lowers the loss, damped more each time that it does not.  False where none does,
+  /// or only a little.
+  bool improve(Search& search) {
+    constexpr int kAttempts = 6;
+    const Eigen::MatrixXd slopes = jacobian(search.residual);
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const StepConstants trial = moved(step(slopes, search.residual, search.damping));
+      Eigen::VectorXd residual = residuals(trial);
+      const double value = data_loss(residual) + prior_loss(trial);
+      if (value < search.best) {
+        const bool small = search.best - value < 1e-4 * search.best;
+        constants_ = trial;
+        search.residual = std::move(residual);
+        search.best = value;
+        search.damping = std::max(1e-6, search.damping / 3);
+        return !small;
+      }
+      search.damping *= 4;
+    }
+    return false;
   }
 
   /// One damped Gauss-Newton step of the reweighted problem.
@@ -261,6 +266,7 @@ std::vector<std::string> movers(const Problem& problem,
   std::ranges::stable_sort(order,
                            [&](std::size_t a, std::size_t b) { return strength[a] > strength[b]; });
   std::vector<std::string> names;
+  names.reserve(order.size());
   for (const std::size_t s : order) {
     names.push_back(problem.sources[s]);
   }
