@@ -84,7 +84,9 @@ class MeasuredView : public TimelineView {
 
 double quantile(std::vector<double> values, double share) {
   std::ranges::sort(values);
-  return values.empty() ? 0 : values[static_cast<std::size_t>(share * (values.size() - 1))];
+  return values.empty()
+             ? 0
+             : values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 void zoom_and_pan(benchmark::State& state) {
