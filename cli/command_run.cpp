@@ -25,6 +25,8 @@
 namespace stagewright {
 namespace {
 
+constexpr const char* kStandardOutput = "-";
+
 struct RunCommand {
   std::string plan;
   std::string model;
@@ -165,7 +167,11 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   options.timeout = from_seconds(command.timeout_s);
   options.stop = &InterruptGuard::requested();
   options.on_step = [&](const StepProgress& progress) {
-    metrics += metrics_line(progress);
+    if (command.metrics == kStandardOutput) {
+      *context.out << metrics_line(progress) << std::flush;
+    } else {
+      metrics += metrics_line(progress);
+    }
     context.progress(fmt::format("step {}/{}  loss {:.4f}  norm {:.3f}  {}",
                                  progress.step + 1,
                                  progress.steps,
@@ -175,7 +181,7 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   };
   auto report = stagewright::run(*schedule, options);
   context.progress("");
-  if (!command.metrics.empty()) {
+  if (!command.metrics.empty() && command.metrics != kStandardOutput) {
     if (auto written = write_file(command.metrics, metrics); !written) {
       return pass_on(std::move(written));
     }
@@ -269,7 +275,10 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    options->trace,
                    "Write the measured timeline (Chrome/Perfetto JSON; *.swtrace: binary)")
       ->check(path_given);
-  command->add_option("--metrics", options->metrics, "Write a JSON line per step")
+  command
+      ->add_option("--metrics",
+                   options->metrics,
+                   "Write a JSON line per step; -: to standard output, as each step ends")
       ->check(path_given);
   command
       ->add_option("--timeout",

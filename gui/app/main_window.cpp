@@ -16,6 +16,8 @@
 #include <QtWidgets/QStatusBar>
 #include <QtWidgets/QVBoxLayout>
 
+#include "gui/app/edit_commands.h"
+#include "gui/app/run_commands.h"
 #include "gui/models/statistics_model.h"
 #include "gui/widgets/cause_bars.h"
 #include "gui/widgets/command_palette.h"
@@ -45,6 +47,8 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), commands_(this) {
   resize(kWidth, kHeight);
   build_centre();
   build_docks();
+  edit_ = new EditCommands(this);
+  run_ = new RunCommands(this);
   build_commands();
   build_menus();
   palette_ = new CommandPalette(commands_.actions(), this);
@@ -160,15 +164,17 @@ void MainWindow::take_document() {
     };
     const OpenedFile* const other = document_.other_file();
     setWindowTitle(
-        tr("%1 - Stagewright")
+        tr("%1[*] - Stagewright")
             .arg(other == nullptr ? name(*file) : tr("%1 and %2").arg(name(*file), name(*other))));
     message_->work_done();
     if (message_->shows_error()) {
       message_->hide();
     }
-    remember(QString::fromStdString(file->path));
-    timeline_->fit_rows();
-    timeline_->setFocus();
+    if (!document_.shows_revision()) {
+      remember(QString::fromStdString(file->path));
+      timeline_->fit_rows();
+      timeline_->setFocus();
+    }
   }
   update_status();
 }

@@ -20,10 +20,12 @@ namespace stagewright::gui {
 class CauseBars;
 class CommandPalette;
 class ComparePanel;
+class EditCommands;
 class MemoryView;
 class MessageBar;
 class OverviewStrip;
 class RowsPanel;
+class RunCommands;
 class SearchBar;
 class StartPage;
 class StatisticsPanel;
@@ -45,6 +47,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] MessageBar* message() { return message_; }
   [[nodiscard]] SearchBar* search() { return search_; }
   [[nodiscard]] CommandPalette* palette_of_commands() { return palette_; }
+  [[nodiscard]] EditCommands* edit() { return edit_; }
+  [[nodiscard]] RunCommands* run() { return run_; }
   [[nodiscard]] CommandSet& commands() { return commands_; }
 
   void open(const QString& path);
@@ -117,6 +121,8 @@ class MainWindow : public QMainWindow {
   CauseBars* causes_ = nullptr;
   ComparePanel* compare_ = nullptr;
   RowsPanel* rows_ = nullptr;
+  EditCommands* edit_ = nullptr;
+  RunCommands* run_ = nullptr;
   CommandPalette* palette_ = nullptr;
   QStackedWidget* pages_ = nullptr;
   QMenu* recent_menu_ = nullptr;

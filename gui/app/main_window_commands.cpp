@@ -9,7 +9,9 @@
 #include <QtWidgets/QMenu>
 #include <QtWidgets/QMenuBar>
 
+#include "gui/app/edit_commands.h"
 #include "gui/app/main_window.h"
+#include "gui/app/run_commands.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/memory_view.h"
 #include "gui/widgets/search_bar.h"
@@ -282,6 +284,8 @@ void MainWindow::build_menus() {
   recent_menu_ = new QMenu(tr("&Recent"), this);
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   file->insertMenu(commands_.find(QStringLiteral("close")), recent_menu_);
+  menu_of(tr("&Edit"), EditCommands::ids());
+  menu_of(tr("R&un"), RunCommands::ids());
   menu_of(tr("&View"),
           ids("palette search - zoom_in zoom_out pan_left pan_right fit zoom_selection view_back "
               "view_forward - gaps path - colour_0 colour_1 colour_2 colour_3 - theme_system "
@@ -292,8 +296,8 @@ void MainWindow::build_menus() {
               "previous_hit next_hit - previous_step next_step - clear_selection"));
   menu_of(tr("&Rows"), ids("group - rows_higher rows_lower fit_rows - pin hide show_all messages"));
   menu_of(tr("&Window"),
-          ids("dock_rows dock_memory dock_statistics dock_compare dock_causes fullest_first - "
-              "next_view "
+          ids("dock_plan dock_stages dock_run dock_rows dock_memory dock_statistics dock_compare "
+              "dock_causes fullest_first - next_view "
               "full_screen reset_layout - keys"));
 }
 

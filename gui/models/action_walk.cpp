@@ -71,4 +71,35 @@ std::optional<ActionIndex> neighbour_in_micro_batch(const ActionStore& store,
   return best;
 }
 
+std::optional<ActionIndex> same_action(const ActionStore& store,
+                                       ActionIndex action,
+                                       const ActionStore& other) {
+  const Lane& lane = store.lanes[store.lane_of(action)];
+  for (const Lane& each : other.lanes_of(lane.rank)) {
+    for (ActionIndex i = each.begin; each.use == lane.use && i < each.end; ++i) {
+      if (other.kind[i] == store.kind[action] && other.stage[i] == store.stage[action] &&
+          other.micro_batch[i] == store.micro_batch[action]) {
+        return i;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ActionIndex> dragged_onto(const ActionStore& store, ActionIndex action, double time) {
+  const Lane& lane = store.lanes[store.lane_of(action)];
+  if (lane.use != LaneUse::kCompute) {
+    return std::nullopt;
+  }
+  ActionIndex to = action;
+  while (to + 1 < lane.end && is_compute(store.kind[to + 1]) &&
+         static_cast<double>(store.start[to + 1]) < time) {
+    ++to;
+  }
+  while (to > lane.begin && to <= action && static_cast<double>(store.end[to - 1]) > time) {
+    --to;
+  }
+  return to == action ? std::nullopt : std::optional(to);
+}
+
 }  // namespace stagewright::gui

@@ -33,5 +33,15 @@ enum class Direction : std::uint8_t {
 [[nodiscard]] std::optional<ActionIndex> nearest_in_lane(const ActionStore& store,
                                                          LaneIndex lane,
                                                          double time);
+/// The action of the same rank, kind, stage and micro-batch in another version of the step.
+[[nodiscard]] std::optional<ActionIndex> same_action(const ActionStore& store,
+                                                     ActionIndex action,
+                                                     const ActionStore& other);
+/// The action on the same compute lane that stands where one dragged to that time would go: the
+/// last that begins before it when dragged forth, the first that ends after it when dragged back.
+/// Nothing where it stays.
+[[nodiscard]] std::optional<ActionIndex> dragged_onto(const ActionStore& store,
+                                                      ActionIndex action,
+                                                      double time);
 
 }  // namespace stagewright::gui

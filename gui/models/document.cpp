@@ -139,6 +139,12 @@ void Document::show(OpenedFile file) {
   take(std::move(file));
 }
 
+void Document::revise(OpenedFile file) {
+  revising_ = true;
+  show(std::move(file));
+  revising_ = false;
+}
+
 void Document::cancel() {
   if (analysing_) {
     analysing_->given_up = true;

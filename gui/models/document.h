@@ -33,11 +33,16 @@ class Document : public QObject {
 
   /// Folder over the embedded data; empty: none.
   void set_profiles(std::string folder) { profiles_ = std::move(folder); }
+  [[nodiscard]] const std::string& profiles() const { return profiles_; }
 
   /// Starts reading; a file that is still being read is given up.
   void open(const QString& path);
   /// Shows what was made elsewhere, as a plan that a search found.
   void show(OpenedFile file);
+  /// Shows an edited version of the plan that is open: views stay where they are.
+  void revise(OpenedFile file);
+  /// While changed() is emitted: whether what was shown before was a version of the same plan.
+  [[nodiscard]] bool shows_revision() const { return revising_; }
   /// Gives up what is being read.
   void cancel();
   void close();
@@ -100,6 +105,7 @@ class Document : public QObject {
   std::shared_ptr<const ComparedSteps> compared_;
   Alignment alignment_ = Alignment::kStart;
   bool busy_ = false;
+  bool revising_ = false;
   QThreadPool threads_;  ///< ends first: its work speaks of the members above
 };
 

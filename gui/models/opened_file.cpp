@@ -273,18 +273,26 @@ Result<OpenedFile> open_plan(const DataFiles& files,
   if (!cost) {
     return pass_on(std::move(cost));
   }
+  return open_lowered(**cost, std::move(inputs), *std::move(schedule), where, options);
+}
+
+Result<OpenedFile> open_lowered(const CostModel& cost,
+                                PlanInputs inputs,
+                                Schedule schedule,
+                                const std::string& where,
+                                const OpenOptions& options) {
   if (!tell(options, "Simulating the step")) {
     return given_up(where);
   }
   double actions = 0;
-  for (const RankBinding& rank : schedule->ranks) {
-    actions += static_cast<double>(schedule->programs[rank.program.index()].actions.size());
+  for (const RankBinding& rank : schedule.ranks) {
+    actions += static_cast<double>(schedule.programs[rank.program.index()].actions.size());
   }
   SimulationOptions simulation_options{.trace_all_ranks = actions <= kMostTracedActions,
                                        .explain = false};
   simulation_options.model_flops = model_flops(
       inputs.model, inputs.plan.global_batch() * inputs.plan.sequence, inputs.plan.sequence);
-  Result<Simulation> simulation = simulate(*schedule, inputs.cluster, **cost, simulation_options);
+  Result<Simulation> simulation = simulate(schedule, inputs.cluster, cost, simulation_options);
   if (!simulation) {
     return pass_on(std::move(simulation));
   }
@@ -293,12 +301,12 @@ Result<OpenedFile> open_plan(const DataFiles& files,
   file.trace = std::move(simulation->trace);
   file.trace.plan_summary = file.title;
   file.trace.made_by = {{"program", "stagewright " + std::string(version())}};
-  for (const RankBinding& rank : schedule->ranks) {
+  for (const RankBinding& rank : schedule.ranks) {
     const DeviceType& device = inputs.cluster.type_of(rank.device);
     file.memory_limits.push_back(device.memory - device.context);
   }
   file.plan = std::move(inputs);
-  file.schedule = *std::move(schedule);
+  file.schedule = std::move(schedule);
   return finish(std::move(file), options);
 }
 

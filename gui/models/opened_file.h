@@ -80,6 +80,13 @@ struct OpenOptions {
                                            const std::string& where,
                                            const OpenOptions& options);
 
+/// The same from what a plan was lowered to, under those prices.
+[[nodiscard]] Result<OpenedFile> open_lowered(const CostModel& cost,
+                                              PlanInputs inputs,
+                                              Schedule schedule,
+                                              const std::string& where,
+                                              const OpenOptions& options);
+
 /// Another step of an opened trace.
 [[nodiscard]] ShownStep show_step(const OpenedFile& file, std::int32_t step);
 

@@ -178,8 +178,8 @@
         <translation>空闲时间</translation>
     </message>
     <message>
-        <source>%1 - Stagewright</source>
-        <translation>%1 - Stagewright</translation>
+        <source>%1[*] - Stagewright</source>
+        <translation>%1[*] - Stagewright</translation>
     </message>
     <message>
         <source>step %1 of %2   </source>

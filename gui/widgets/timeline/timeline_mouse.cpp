@@ -32,6 +32,9 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
     viewport()->setCursor(Qt::ClosedHandCursor);
   } else if (event->button() == Qt::LeftButton) {
     drag_ = Drag::kPressed;
+    dragged_ = actions_ && event->modifiers().testFlag(Qt::ControlModifier)
+                   ? action_at(event->position())
+                   : std::nullopt;
     const auto row = row_at(event->position());
     if (row && rows_->rows[*row].kind == RowKind::kGroup) {
       drag_ = Drag::kNone;
@@ -48,9 +51,12 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   constexpr double kClickReach = 4;
   if (drag_ == Drag::kPressed && (at - drag_start_).manhattanLength() > kClickReach &&
       drag_start_.x() >= content_rect().left()) {
-    drag_ = Drag::kRange;
+    drag_ = dragged_ ? Drag::kMove : Drag::kRange;
   }
-  if (drag_ == Drag::kRange) {
+  if (drag_ == Drag::kMove) {
+    selection_->select(dragged_);
+    viewport()->setCursor(Qt::DragMoveCursor);
+  } else if (drag_ == Drag::kRange) {
     select_range_to(at);
   } else if (drag_ == Drag::kPan) {
     const double width = std::max(1, content_rect().width());
@@ -70,7 +76,13 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
       clear_selection();
     }
   }
+  if (drag_ == Drag::kMove && dragged_) {
+    if (const auto onto = dragged_onto(*actions_, *dragged_, time_at(event->position().x()))) {
+      emit move_asked(*dragged_, *onto);
+    }
+  }
   drag_ = Drag::kNone;
+  dragged_.reset();
   viewport()->unsetCursor();
 }
 

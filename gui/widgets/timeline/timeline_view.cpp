@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <QtCore/QEvent>
 #include <QtGui/QPainter>
@@ -42,7 +43,12 @@ TimelineView::TimelineView(Document* document, Selection* selection, QWidget* pa
 }
 
 void TimelineView::take_document() {
+  if (document_->shows_revision() && actions_) {
+    take_revision();
+    return;
+  }
   actions_ = document_->actions();
+  dragged_.reset();
   selection_->clear();
   history_.clear();
   image_ = {};
@@ -64,6 +70,20 @@ void TimelineView::take_document() {
   repaint_actions();
   fit();
   note_view();
+}
+
+void TimelineView::take_revision() {
+  const auto before = std::exchange(actions_, document_->actions());
+  const auto selected = selection_->action();
+  const auto followed = selection_->followed_micro_batch();
+  dragged_.reset();
+  selection_->clear();
+  if (selected) {
+    selection_->select(same_action(*before, *selected, *actions_));
+  }
+  selection_->follow(followed);
+  lay_out();
+  repaint_actions();
 }
 
 void TimelineView::take_analysis() {

@@ -87,6 +87,8 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] Selection* selection() const { return selection_; }
 
  signals:
+  /// An action was dragged, with Ctrl held, to the place of another one of its lane.
+  void move_asked(std::size_t action, std::size_t onto);
   void window_changed(const stagewright::gui::TimeWindow& window);
   void choices_changed();
   /// Colouring, tints, path.
@@ -115,9 +117,12 @@ class TimelineView : public QAbstractScrollArea {
     kPressed,  ///< a click, until the pointer moves
     kRange,
     kPan,
+    kMove,  ///< of an action to another place in its lane
   };
 
   void take_document();
+  /// Another version of the plan: the view stays, and so does the selected action.
+  void take_revision();
   void take_analysis();
   void take_selection();
   void lay_out();
@@ -164,6 +169,7 @@ class TimelineView : public QAbstractScrollArea {
   QPointF drag_start_;
   TimeWindow drag_window_;
   double drag_scroll_ = 0;
+  std::optional<ActionIndex> dragged_;
   std::optional<double> pointer_time_;
 };
 

@@ -75,6 +75,17 @@ TEST(MainJob, EndsWithPredictedBesideMeasured) {
   ASSERT_TRUE(metrics.has_value());
   EXPECT_EQ(std::ranges::count(*metrics, '\n'), 3);
 
+  const std::string lines = ok({"run",
+                                file("best.plan.json"),
+                                "--data",
+                                example("models"),
+                                "--steps",
+                                "2",
+                                "--metrics",
+                                "-"});
+  EXPECT_TRUE(lines.starts_with("{")) << lines;
+  EXPECT_NE(lines.find("\n{"), std::string::npos) << lines;
+
   const CliResult strict = run_stagewright(
       {"compare", file("predicted.json"), file("measured.swtrace"), "--max-error", "0"});
   EXPECT_EQ(strict.code, ExitCode::kCheckFailed);

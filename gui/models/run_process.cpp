@@ -1,0 +1,155 @@
+#include "gui/models/run_process.h"
+
+#include <QtCore/QCoreApplication>
+#include <QtCore/QDir>
+#include <QtCore/QFileInfo>
+#include <QtCore/QStandardPaths>
+#include <nlohmann/json.hpp>
+
+#include "core/base/file.h"
+#include "core/plan/plan.h"
+
+namespace stagewright::gui {
+namespace {
+
+constexpr int kPatienceMilliseconds = 10'000;
+
+std::optional<double> number(const nlohmann::json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? std::optional(found->get<double>())
+                                                   : std::nullopt;
+}
+
+bool runs_here(const Cluster& cluster) {
+  for (const DeviceType& type : cluster.types) {
+    if (type.name != "cpu") {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<StepMetrics> parse_metrics_line(const QByteArray& line) {
+  const auto json = nlohmann::json::parse(line.toStdString(), nullptr, false);
+  const auto step = json.is_object() ? number(json, "step") : std::nullopt;
+  const auto seconds = json.is_object() ? number(json, "step_time_s") : std::nullopt;
+  if (!step || !seconds) {
+    return std::nullopt;
+  }
+  return StepMetrics{.step = static_cast<int>(*step),
+                     .loss = number(json, "loss"),
+                     .gradient_norm = number(json, "gradient_norm"),
+                     .seconds = *seconds,
+                     .tokens_per_second = number(json, "tokens_per_s").value_or(0)};
+}
+
+QString find_command() {
+  const QDir here(QCoreApplication::applicationDirPath());
+  const QString name = QStringLiteral("stagewright");
+  // Installed they lie side by side, in a build folder in those of their rooms.
+  for (const QString& place : {name, QStringLiteral("../../cli/") + name}) {
+    const QFileInfo file(here.filePath(place));
+    if (file.isFile() && file.isExecutable()) {
+      return file.canonicalFilePath();
+    }
+  }
+  return QStandardPaths::findExecutable(name);
+}
+
+RunProcess::RunProcess(QObject* parent) : QObject(parent) {
+  patience_.setSingleShot(true);
+  patience_.setInterval(kPatienceMilliseconds);
+  connect(&patience_, &QTimer::timeout, &process_, &QProcess::kill);
+  connect(&process_, &QProcess::readyReadStandardOutput, this, &RunProcess::read_output);
+  connect(&process_, &QProcess::finished, this, &RunProcess::take_end);
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart) {
+      emit failed(
+          tr("%1 could not be started: %2").arg(process_.program(), process_.errorString()));
+    }
+  });
+}
+
+RunProcess::~RunProcess() {
+  disconnect(&process_, nullptr, this, nullptr);
+  process_.kill();
+  process_.waitForFinished();
+}
+
+QString RunProcess::trace_path() const {
+  return folder_ ? folder_->filePath(QStringLiteral("run.swtrace")) : QString();
+}
+
+Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
+  if (!file.plan || !file.schedule) {
+    return fail(ErrorCode::kInvalidInput, "only a plan can be run; open one");
+  }
+  folder_ = std::make_unique<QTemporaryDir>();
+  const QString plan = folder_->filePath(QStringLiteral("run.plan.json"));
+  const QString schedule = folder_->filePath(QStringLiteral("run.schedule.json"));
+  if (auto written = write_file(plan.toStdString(), to_json_text(file.plan->plan)); !written) {
+    return written;
+  }
+  if (auto written = write_file(schedule.toStdString(), to_json_text(*file.schedule)); !written) {
+    return written;
+  }
+  QStringList arguments{QStringLiteral("run"),
+                        plan,
+                        QStringLiteral("--schedule"),
+                        schedule,
+                        QStringLiteral("--data"),
+                        setup.data,
+                        QStringLiteral("--steps"),
+                        QString::number(setup.steps),
+                        QStringLiteral("--trace"),
+                        trace_path(),
+                        QStringLiteral("--metrics"),
+                        QStringLiteral("-")};
+  if (!runs_here(file.plan->cluster)) {
+    arguments << QStringLiteral("--cluster")
+              << QStringLiteral("1x%1xcpu").arg(file.plan->plan.devices());
+  }
+  steps_.clear();
+  process_.start(setup.program, arguments);
+  emit started();
+  return {};
+}
+
+void RunProcess::stop() {
+  if (!is_running()) {
+    return;
+  }
+  if (patience_.isActive()) {
+    process_.kill();
+    return;
+  }
+  process_.terminate();
+  patience_.start();
+}
+
+void RunProcess::read_output() {
+  while (process_.canReadLine()) {
+    if (const auto metrics = parse_metrics_line(process_.readLine())) {
+      steps_.push_back(*metrics);
+      emit step_done();
+    }
+  }
+}
+
+void RunProcess::take_end(int code, QProcess::ExitStatus status) {
+  patience_.stop();
+  read_output();
+  if (QFileInfo::exists(trace_path())) {  // also where it was stopped early
+    emit finished();
+    return;
+  }
+  const QString said = QString::fromUtf8(process_.readAllStandardError()).trimmed();
+  emit failed(!said.isEmpty() ? said
+              : status == QProcess::CrashExit
+                  ? tr("The run was ended before it left a trace.")
+                  : tr("The run ended with code %1 and left no trace.").arg(code));
+}
+
+}  // namespace stagewright::gui

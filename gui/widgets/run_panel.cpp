@@ -1,0 +1,153 @@
+#include "gui/widgets/run_panel.h"
+
+#include <QtCore/QFileInfo>
+#include <QtCore/QSettings>
+#include <QtWidgets/QFileDialog>
+#include <QtWidgets/QFormLayout>
+#include <QtWidgets/QHBoxLayout>
+#include <QtWidgets/QHeaderView>
+#include <QtWidgets/QLabel>
+#include <QtWidgets/QLineEdit>
+#include <QtWidgets/QPushButton>
+#include <QtWidgets/QSpinBox>
+#include <QtWidgets/QTableView>
+#include <QtWidgets/QVBoxLayout>
+
+namespace stagewright::gui {
+
+RunPanel::RunPanel(Document* document, QWidget* parent)
+    : QWidget(parent),
+      document_(document),
+      metrics_(new MetricsModel(this)),
+      data_(new QLineEdit(QSettings().value(QStringLiteral("run/data")).toString(), this)),
+      steps_(new QSpinBox(this)),
+      start_(new QPushButton(tr("&Run"), this)),
+      stop_(new QPushButton(tr("&Stop"), this)),
+      open_(new QPushButton(tr("&Open its trace"), this)),
+      verdict_(new QLabel(this)) {
+  setObjectName(QStringLiteral("run"));
+  build();
+  connect(start_, &QPushButton::clicked, this, &RunPanel::start);
+  connect(stop_, &QPushButton::clicked, this, &RunPanel::stop);
+  connect(open_, &QPushButton::clicked, this, [this] { emit open_asked(process_.trace_path()); });
+  connect(document_, &Document::changed, this, &RunPanel::refresh);
+  connect(&process_, &RunProcess::step_done, this, &RunPanel::take_step);
+  connect(&process_, &RunProcess::failed, this, &RunPanel::fail);
+  connect(&process_, &RunProcess::finished, this, [this] {
+    verdict_->setText(tr("%n step(s) done.", nullptr, static_cast<int>(process_.steps().size())));
+    refresh();
+  });
+  refresh();
+}
+
+void RunPanel::build() {
+  constexpr int kMostSteps = 1'000'000;
+  constexpr int kUsualSteps = 5;
+  data_->setObjectName(QStringLiteral("run_data"));
+  data_->setPlaceholderText(tr("text file, folder of texts, or tokens (.bin)"));
+  steps_->setObjectName(QStringLiteral("run_steps"));
+  steps_->setRange(1, kMostSteps);
+  steps_->setValue(kUsualSteps);
+  verdict_->setWordWrap(true);
+  verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  verdict_->setAccessibleName(tr("State of the run"));
+  auto* const browse = new QPushButton(tr("&Choose..."), this);
+  connect(browse, &QPushButton::clicked, this, &RunPanel::choose_data);
+  auto* const data = new QHBoxLayout;
+  data->addWidget(data_, 1);
+  data->addWidget(browse);
+  auto* const form = new QFormLayout;
+  form->addRow(tr("&Data"), data);
+  form->addRow(tr("S&teps"), steps_);
+  auto* const buttons = new QHBoxLayout;
+  for (QPushButton* const button : {start_, stop_, open_}) {
+    buttons->addWidget(button);
+  }
+  auto* const table = new QTableView(this);
+  table->setModel(metrics_);
+  table->setAccessibleName(tr("Steps of the run"));
+  table->verticalHeader()->hide();
+  table->setShowGrid(false);
+  table->setAlternatingRowColors(true);
+  table->setTabKeyNavigation(false);
+  table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  auto* const layout = new QVBoxLayout(this);
+  layout->addLayout(form);
+  layout->addLayout(buttons);
+  layout->addWidget(verdict_);
+  layout->addWidget(table, 1);
+}
+
+void RunPanel::choose_data() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Data to train on"), data_->text());
+  if (!path.isEmpty()) {
+    set_data(path);
+  }
+}
+
+void RunPanel::set_data(const QString& path) {
+  data_->setText(path);
+  QSettings().setValue(QStringLiteral("run/data"), path);
+}
+
+void RunPanel::set_steps(int steps) {
+  steps_->setValue(steps);
+}
+
+QString RunPanel::verdict() const {
+  return verdict_->text();
+}
+
+void RunPanel::refresh() {
+  const bool runs = process_.is_running();
+  const bool runnable = document_->file() != nullptr && document_->file()->plan;
+  start_->setEnabled(!runs && runnable);
+  stop_->setEnabled(runs);
+  open_->setEnabled(!runs && QFileInfo::exists(process_.trace_path()));
+  if (!runs && !runnable && process_.steps().empty()) {
+    verdict_->setText(tr("Open a plan to run it with ranks as threads of this machine."));
+  }
+}
+
+void RunPanel::start() {
+  if (process_.is_running() || document_->file() == nullptr) {
+    return;
+  }
+  if (!QFileInfo::exists(data_->text())) {
+    fail(tr("The data \"%1\" do not exist; choose a text file.").arg(data_->text()));
+    return;
+  }
+  const QString command = find_command();
+  if (command.isEmpty()) {
+    fail(
+        tr("The command stagewright is not installed beside this program, nor in the search "
+           "path; install it, or add its folder to PATH."));
+    return;
+  }
+  metrics_->clear();
+  verdict_->setText(tr("Starting ..."));
+  const Result<void> started = process_.start(
+      *document_->file(), {.program = command, .data = data_->text(), .steps = steps_->value()});
+  if (!started) {
+    fail(QString::fromStdString(started.error().to_string()));
+  }
+  refresh();
+}
+
+void RunPanel::stop() {
+  verdict_->setText(tr("Stopping after this step; press again to end it at once."));
+  process_.stop();
+}
+
+void RunPanel::take_step() {
+  const StepMetrics& last = process_.steps().back();
+  metrics_->add(last);
+  verdict_->setText(tr("Step %1 of %2").arg(last.step + 1).arg(steps_->value()));
+}
+
+void RunPanel::fail(const QString& why) {
+  verdict_->setText(why);
+  refresh();
+}
+
+}  // namespace stagewright::gui

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QtWidgets/QWidget>
+
+#include "gui/models/document.h"
+#include "gui/models/metrics_model.h"
+#include "gui/models/run_process.h"
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+
+namespace stagewright::gui {
+
+/// Starts a run of the plan that is open, shows its steps as they come, and ends it.
+class RunPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RunPanel(Document* document, QWidget* parent = nullptr);
+
+  [[nodiscard]] RunProcess* process() { return &process_; }
+  [[nodiscard]] QString verdict() const;
+  void set_data(const QString& path);
+  void set_steps(int steps);
+  void start();
+  void stop();
+
+ signals:
+  /// A run has left this trace, and a user wants to see it.
+  void open_asked(const QString& path);
+
+ private:
+  void build();
+  void choose_data();
+  void refresh();
+  void take_step();
+  void fail(const QString& why);
+
+  Document* document_;
+  RunProcess process_;
+  MetricsModel* metrics_;
+  QLineEdit* data_;
+  QSpinBox* steps_;
+  QPushButton* start_;
+  QPushButton* stop_;
+  QPushButton* open_;
+  QLabel* verdict_;
+};
+
+}  // namespace stagewright::gui

@@ -1,0 +1,154 @@
+// Changing a plan in the window, by keyboard and mouse.
+
+#include <QtGui/QAction>
+#include <QtTest/QTest>
+#include <QtWidgets/QApplication>
+#include <QtWidgets/QComboBox>
+#include <QtWidgets/QDockWidget>
+#include <QtWidgets/QDoubleSpinBox>
+#include <gtest/gtest.h>
+
+#include "gui/app/edit_commands.h"
+#include "gui/app/main_window.h"
+#include "gui/models/plan_editor.h"
+#include "gui/widgets/message_bar.h"
+#include "gui/widgets/plan_controls.h"
+#include "gui/widgets/stage_balance.h"
+#include "gui/widgets/timeline/timeline_view.h"
+#include "tests/support/source_folder.h"
+
+namespace stagewright::gui {
+namespace {
+
+class EditTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    window_.resize(1200, 800);
+    window_.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&window_));
+    ASSERT_TRUE(window_.document()->open_now(
+        (source_folder() / "examples/gpt-demo-uneven.plan.json").string()));
+    for (const char* const dock : {"dock_plan", "dock_stages"}) {
+      window_.findChild<QDockWidget*>(QString::fromLatin1(dock))->show();
+    }
+    QApplication::setActiveWindow(&window_);
+    QApplication::processEvents();
+  }
+  bool wait() {
+    return QTest::qWaitFor([&] { return !editor()->is_busy(); }, 30'000);
+  }
+  PlanEditor* editor() { return window_.edit()->editor(); }
+  StageBalance* balance() { return window_.edit()->balance(); }
+  std::int32_t layers(std::size_t stage) {
+    return editor()->draft()->inputs.plan.stages[stage].layers;
+  }
+  /// The action that stands at a place among those that a rank computes.
+  ActionIndex computed(std::int32_t rank, std::size_t place) {
+    const ActionStore& store = *window_.document()->actions();
+    return store.lanes_of(RankId(rank)).front().begin + place;
+  }
+  std::string name(std::int32_t rank, std::size_t place) {
+    return short_name(*window_.document()->actions(), computed(rank, place));
+  }
+
+  MainWindow window_;
+};
+
+TEST_F(EditTest, ABlockDraggedOntoAnotherStageTakesItsLayersAlong) {
+  QTest::mousePress(
+      balance()->viewport(), Qt::LeftButton, {}, balance()->block_rect(0, 3).center().toPoint());
+  QTest::mouseMove(balance()->viewport(), balance()->block_rect(1, 0).center().toPoint());
+  QTest::mouseRelease(
+      balance()->viewport(), Qt::LeftButton, {}, balance()->block_rect(1, 0).center().toPoint());
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(layers(0), 3);
+  EXPECT_EQ(layers(1), 3);
+  EXPECT_TRUE(window_.isWindowModified());
+  EXPECT_TRUE(balance()->describe(1).startsWith("stage 1: 3 layer"))
+      << balance()->describe(1).toStdString();
+}
+
+TEST_F(EditTest, KeysHandALayerOnAndUndoTakesItBack) {
+  balance()->setFocus();
+  QTest::keyClick(balance(), Qt::Key_Down);
+  EXPECT_EQ(balance()->current(), 1);
+  QTest::keyClick(balance(), Qt::Key_Up, Qt::AltModifier);
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(layers(0), 5);
+  QTest::keyClick(balance(), Qt::Key_Up, Qt::AltModifier);
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(layers(0), 5);
+  EXPECT_TRUE(window_.message()->text().contains("stage 1 has 1 layer and must keep one"))
+      << window_.message()->text().toStdString();
+  QTest::keyClick(&window_, Qt::Key_Z, Qt::ControlModifier);
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(layers(0), 4);
+  EXPECT_FALSE(window_.isWindowModified());
+}
+
+TEST_F(EditTest, AnActionMovesByKeysAndStaysSelected) {
+  ASSERT_EQ(name(0, 3), "F2");
+  window_.selection()->select(computed(0, 3));
+  window_.timeline()->setFocus();
+  const TimeWindow view{10, 1e6};
+  window_.timeline()->show_window(view);
+  QTest::keyClick(window_.timeline(), Qt::Key_Left, Qt::AltModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(name(0, 2), "F2");
+  ASSERT_TRUE(window_.selection()->action());
+  EXPECT_EQ(*window_.selection()->action(), computed(0, 2));
+  EXPECT_EQ(window_.timeline()->window_shown().start, view.start);
+  EXPECT_TRUE(window_.edit()->controls()->verdict().contains("moved by hand"));
+}
+
+TEST_F(EditTest, AnActionDraggedWithControlGoesWhereItIsDropped) {
+  QWidget* const area = window_.timeline()->viewport();
+  const auto centre = [&](std::size_t place) {
+    return window_.timeline()->rect_of_action(computed(0, place)).value().center().toPoint();
+  };
+  ASSERT_EQ(name(0, 3), "F2");
+  const QPoint from = centre(3);
+  const QPoint to = centre(2);
+  QTest::mousePress(area, Qt::LeftButton, Qt::ControlModifier, from);
+  QTest::mouseMove(area, to);
+  QTest::mouseRelease(area, Qt::LeftButton, Qt::ControlModifier, to);
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(name(0, 2), "F2");
+  EXPECT_EQ(name(0, 3), "B0");
+}
+
+TEST_F(EditTest, AnOrderThatCannotRunSaysWhy) {
+  ASSERT_EQ(name(1, 1), "B0");
+  window_.selection()->select(computed(1, 1));
+  window_.timeline()->setFocus();
+  QTest::keyClick(window_.timeline(), Qt::Key_Left, Qt::AltModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(name(1, 1), "B0");
+  EXPECT_TRUE(window_.message()->text().contains("cannot go there"))
+      << window_.message()->text().toStdString();
+  EXPECT_TRUE(window_.edit()->controls()->refusal().contains("deadlock"));
+}
+
+TEST_F(EditTest, ControlsChangeTheScheduleAndTheNetwork) {
+  auto* const controls = window_.edit()->controls();
+  auto* const schedule = controls->findChild<QComboBox*>("schedule");
+  schedule->setFocus();
+  QTest::keyClicks(schedule, "gpipe");
+  emit schedule->activated(schedule->findText("gpipe"));
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(editor()->draft()->inputs.plan.schedule, "gpipe");
+  EXPECT_EQ(name(0, 3), "F3");
+  auto* const rate = controls->findChild<QDoubleSpinBox*>("what_if_0");
+  const Duration before = editor()->shown_summary()->step_time;
+  rate->setFocus();
+  rate->selectAll();
+  QTest::keyClicks(rate, "0.01");
+  QTest::keyClick(rate, Qt::Key_Return);
+  ASSERT_TRUE(wait());
+  EXPECT_EQ(editor()->draft()->what_if.node_bandwidth, 0.01);
+  EXPECT_GT(editor()->shown_summary()->step_time, before);
+  EXPECT_TRUE(controls->verdict().contains("a step (+"));
+}
+
+}  // namespace
+}  // namespace stagewright::gui
