@@ -36,7 +36,7 @@ QVariant MetricsModel::data(const QModelIndex& index, int role) const {
     return {};
   }
   if (role == Qt::TextAlignmentRole) {
-    return int{Qt::AlignRight | Qt::AlignVCenter};
+    return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
   }
   if (role != Qt::DisplayRole) {
     return {};
