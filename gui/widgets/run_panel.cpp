@@ -53,11 +53,11 @@ void RunPanel::build() {
   verdict_->setAccessibleName(tr("State of the run"));
   auto* const browse = new QPushButton(tr("&Choose..."), this);
   connect(browse, &QPushButton::clicked, this, &RunPanel::choose_data);
-  auto* const data = new QHBoxLayout;
-  data->addWidget(data_, 1);
-  data->addWidget(browse);
+  auto* const data_row = new QHBoxLayout;
+  data_row->addWidget(data_, 1);
+  data_row->addWidget(browse);
   auto* const form = new QFormLayout;
-  form->addRow(tr("&Data"), data);
+  form->addRow(tr("&Data"), data_row);
   form->addRow(tr("S&teps"), steps_);
   auto* const buttons = new QHBoxLayout;
   for (QPushButton* const button : {start_, stop_, open_}) {
