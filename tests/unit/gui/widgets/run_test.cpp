@@ -37,7 +37,7 @@ TEST(MetricsTest, LinesOfARunBecomeRows) {
   ASSERT_EQ(model.rowCount({}), 2);
   EXPECT_EQ(model.index(0, MetricsModel::kStep).data().toInt(), 1);
   EXPECT_EQ(model.index(1, MetricsModel::kNorm).data().toString(), "-");
-  EXPECT_EQ(model.index(1, MetricsModel::kTime).data().toString(), "250.0 ms");
+  EXPECT_EQ(model.index(1, MetricsModel::kTime).data().toString(), "250 ms");
 }
 
 /// A command of that name that does as little as the panel needs to see.
