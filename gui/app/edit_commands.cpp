@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <QtGui/QAction>
 #include <QtWidgets/QDockWidget>
 #include <QtWidgets/QFileDialog>
 
