@@ -1,5 +1,7 @@
 #include "study/plan_inputs.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/base/file.h"
@@ -7,6 +9,31 @@
 #include "sim/cost/calibrated_cost.h"
 
 namespace stagewright {
+namespace {
+
+/// A relative path as it is, if there is such a file here; else that file below the folder of the
+/// plan at `where` or the nearest folder above it; else unchanged (a preset, or a file that is
+/// missing).
+std::string seen_from(const std::string& name, const std::string& where) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!name.ends_with(".json") || fs::path(name).is_absolute() || fs::exists(name, error)) {
+    return name;
+  }
+  for (fs::path folder = fs::absolute(where, error).parent_path(); !error;
+       folder = folder.parent_path()) {
+    if (fs::path file = folder / name; fs::is_regular_file(file, error)) {
+      return file.string();
+    }
+    error.clear();
+    if (folder == folder.parent_path()) {
+      break;
+    }
+  }
+  return name;
+}
+
+}  // namespace
 
 Result<std::optional<Profile>> load_profile(const std::string& path) {
   if (path.empty()) {
@@ -59,7 +86,7 @@ Result<PlanInputs> parse_plan_inputs(const DataFiles& files,
     if (!names) {
       return pass_on(std::move(names));
     }
-    model_name = std::move(names->model);
+    model_name = seen_from(names->model, where);
   }
   auto graph = find_model(files, model_name);
   if (!graph) {
@@ -69,6 +96,10 @@ Result<PlanInputs> parse_plan_inputs(const DataFiles& files,
   if (!plan) {
     return pass_on(std::move(plan));
   }
+  if (model.empty()) {
+    plan->model = model_name;
+  }
+  plan->cluster = seen_from(plan->cluster, where);
   auto machines = find_cluster(files, cluster.empty() ? plan->cluster : cluster);
   if (!machines) {
     return pass_on(std::move(machines));

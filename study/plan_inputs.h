@@ -24,6 +24,8 @@ namespace stagewright {
                                                            std::optional<Profile> profile);
 
 /// A plan file with the model and cluster that it names (each may be overridden; empty: not).
+/// Files that it names are looked for from here and then from the plan's folder upwards; the plan
+/// then names them where they were found.
 struct PlanInputs {
   Plan plan;
   ModelGraph model;
