@@ -41,4 +41,5 @@ shot search "$work/zb-h1.swtrace" --search "kind:B dur>0.9s rank:2-5" --dock sta
 shot high_contrast "$work/zb-h1.swtrace" --theme high-contrast --dock statistics
 shot follow "$work/zb-h1.swtrace" --follow 3 --dock none
 shot compare "$work/even.swtrace" --compare "$work/slow-stage.swtrace" --dock compare
+shot edit examples/gpt-demo-uneven.plan.json --dock plan,stages,causes,run
 shot start --dock none

@@ -1,7 +1,7 @@
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <string>
+#include <string_view>
 
 #include <QtCore/QFile>
 #include <QtCore/QLibraryInfo>
@@ -21,10 +21,12 @@ namespace {
 using namespace stagewright;
 using namespace stagewright::gui;
 
-/// Has to be known before Qt looks for a display.
-bool wants_screenshot(int argc, char** argv) {
+/// Whether no window will be shown: has to be known before Qt looks for a display.
+bool needs_no_display(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "--screenshot", std::strlen("--screenshot")) == 0) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with("--screenshot") || argument == "--help" || argument == "-h" ||
+        argument == "--version") {
       return true;
     }
   }
@@ -92,8 +94,7 @@ int run_screenshot(const ProgramOptions& options, MainWindow& window) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool screenshot = wants_screenshot(argc, argv);
-  if (screenshot && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+  if (needs_no_display(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
   QApplication application(argc, argv);

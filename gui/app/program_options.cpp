@@ -87,7 +87,8 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   app.add_option("--follow", options.follow, "A micro-batch that stands out");
   app.add_flag("--critical-path", options.critical_path, "Outline the critical path");
   app.add_option("--dock", options.docks, "Views beside the timeline")
-      ->check(CLI::IsMember({"rows", "memory", "statistics", "causes", "compare", "none"}))
+      ->check(CLI::IsMember(
+          {"plan", "stages", "run", "rows", "memory", "statistics", "causes", "compare", "none"}))
       ->delimiter(',');
   try {
     app.parse(argc, argv);

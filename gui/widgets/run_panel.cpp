@@ -57,7 +57,9 @@ void RunPanel::build() {
   data_row->addWidget(data_, 1);
   data_row->addWidget(browse);
   auto* const form = new QFormLayout;
-  form->addRow(tr("&Data"), data_row);
+  auto* const data_label = new QLabel(tr("&Data"), this);
+  data_label->setBuddy(data_);
+  form->addRow(data_label, data_row);
   form->addRow(tr("S&teps"), steps_);
   auto* const buttons = new QHBoxLayout;
   for (QPushButton* const button : {start_, stop_, open_}) {

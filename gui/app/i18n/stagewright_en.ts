@@ -2,12 +2,46 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US">
 <context>
+    <name>stagewright::gui::RunPanel</name>
+    <message numerus="yes">
+        <source>%n step(s) done.</source>
+        <translation>
+            <numerusform>%n step done.</numerusform>
+            <numerusform>%n steps done.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::SearchBar</name>
     <message numerus="yes">
         <source>%n found</source>
         <translation>
             <numerusform>%n found</numerusform>
             <numerusform>%n found</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::StageBalance</name>
+    <message numerus="yes">
+        <source>Move %n layer(s) from stage %1 to stage %2</source>
+        <translation>
+            <numerusform>Move %n layer from stage %1 to stage %2</numerusform>
+            <numerusform>Move %n layers from stage %1 to stage %2</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s)</source>
+        <translation>
+            <numerusform>%n layer</numerusform>
+            <numerusform>%n layers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>stage %1, %n layer(s)</source>
+        <translation>
+            <numerusform>stage %1, %n layer</numerusform>
+            <numerusform>stage %1, %n layers</numerusform>
         </translation>
     </message>
 </context>

@@ -129,6 +129,73 @@
     </message>
 </context>
 <context>
+    <name>stagewright::gui::EditCommands</name>
+    <message>
+        <source>Plan</source>
+        <translation>计划</translation>
+    </message>
+    <message>
+        <source>Stages</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>&amp;Undo the change of the plan</source>
+        <translation>撤销计划的更改(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Redo the change of the plan</source>
+        <translation>重做计划的更改(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Move the action &amp;earlier in its rank</source>
+        <translation>在所属 rank 中前移该动作(&amp;E)</translation>
+    </message>
+    <message>
+        <source>Move the action &amp;later in its rank</source>
+        <translation>在所属 rank 中后移该动作(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Save the schedule...</source>
+        <translation>保存调度(&amp;S)...</translation>
+    </message>
+    <message>
+        <source>Save the &amp;plan...</source>
+        <translation>保存计划(&amp;P)...</translation>
+    </message>
+    <message>
+        <source>Move %1 earlier</source>
+        <translation>前移 %1</translation>
+    </message>
+    <message>
+        <source>Move %1 later</source>
+        <translation>后移 %1</translation>
+    </message>
+    <message>
+        <source>Only actions of a plan can be moved; open one.</source>
+        <translation>只能移动计划中的动作；请先打开一个计划。</translation>
+    </message>
+    <message>
+        <source>Move %1</source>
+        <translation>移动 %1</translation>
+    </message>
+    <message>
+        <source>Save the schedule</source>
+        <translation>保存调度</translation>
+    </message>
+    <message>
+        <source>Save the plan</source>
+        <translation>保存计划</translation>
+    </message>
+    <message>
+        <source>Schedules (*.schedule.json)</source>
+        <translation>调度 (*.schedule.json)</translation>
+    </message>
+    <message>
+        <source>Plans (*.plan.json)</source>
+        <translation>计划 (*.plan.json)</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::KeysDialog</name>
     <message>
         <source>Keys</source>
@@ -525,6 +592,14 @@
         <source>Order for torch.distributed.pipelining</source>
         <translation>用于 torch.distributed.pipelining 的顺序</translation>
     </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation>编辑(&amp;E)</translation>
+    </message>
+    <message>
+        <source>R&amp;un</source>
+        <translation>运行(&amp;U)</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::MemoryView</name>
@@ -577,6 +652,29 @@
     </message>
 </context>
 <context>
+    <name>stagewright::gui::MetricsModel</name>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>gradient norm</source>
+        <translation>梯度范数</translation>
+    </message>
+    <message>
+        <source>time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>tokens/s</source>
+        <translation>token/秒</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::OverviewStrip</name>
     <message>
         <source>Overview of the step</source>
@@ -585,6 +683,120 @@
     <message>
         <source>whole step</source>
         <translation>整个步骤</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::PlanControls</name>
+    <message>
+        <source>Links in a node ×</source>
+        <translation>节点内链路 ×</translation>
+    </message>
+    <message>
+        <source>Network rate ×</source>
+        <translation>网络带宽 ×</translation>
+    </message>
+    <message>
+        <source>Network latency ×</source>
+        <translation>网络延迟 ×</translation>
+    </message>
+    <message>
+        <source>Device memory ×</source>
+        <translation>设备显存 ×</translation>
+    </message>
+    <message>
+        <source>What the plan comes to</source>
+        <translation>计划的结果</translation>
+    </message>
+    <message>
+        <source>Why the change was not made</source>
+        <translation>未作更改的原因</translation>
+    </message>
+    <message>
+        <source>&amp;Schedule</source>
+        <translation>调度(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Schedule %1</source>
+        <translation>调度 %1</translation>
+    </message>
+    <message>
+        <source>Stages a &amp;rank</source>
+        <translation>每个 rank 的阶段数(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Stages a rank</source>
+        <translation>每个 rank 的阶段数</translation>
+    </message>
+    <message>
+        <source>Micro-&amp;batches</source>
+        <translation>微批数(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Number of micro-batches</source>
+        <translation>微批数量</translation>
+    </message>
+    <message>
+        <source>Micro-batch si&amp;ze</source>
+        <translation>微批大小(&amp;Z)</translation>
+    </message>
+    <message>
+        <source>Size of a micro-batch</source>
+        <translation>一个微批的大小</translation>
+    </message>
+    <message>
+        <source>R&amp;ecompute</source>
+        <translation>重计算(&amp;E)</translation>
+    </message>
+    <message>
+        <source>Recompute %1</source>
+        <translation>重计算 %1</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>by the schedule</source>
+        <translation>由调度决定</translation>
+    </message>
+    <message>
+        <source>Parameter %1</source>
+        <translation>参数 %1</translation>
+    </message>
+    <message>
+        <source>Open a plan to change it.</source>
+        <translation>打开一个计划以更改它。</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;%1&lt;/b&gt; a step (%2), %3 tokens/s</source>
+        <translation>每步 &lt;b&gt;%1&lt;/b&gt;（%2），%3 token/秒</translation>
+    </message>
+    <message>
+        <source>, MFU %1 %</source>
+        <translation>，MFU %1 %</translation>
+    </message>
+    <message>
+        <source>&lt;br&gt;idle %1 %, memory %2</source>
+        <translation>&lt;br&gt;空闲 %1 %，显存 %2</translation>
+    </message>
+    <message>
+        <source> &lt;b&gt;&lt;font color=&quot;%1&quot;&gt;does not fit&lt;/font&gt;&lt;/b&gt;</source>
+        <translation> &lt;b&gt;&lt;font color=&quot;%1&quot;&gt;放不下&lt;/font&gt;&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>&lt;br&gt;Actions were moved by hand; a schedule file keeps them.</source>
+        <translation>&lt;br&gt;有动作被手动移动；调度文件会保留它们。</translation>
+    </message>
+    <message>
+        <source>Not changed: %1</source>
+        <translation>未更改：%1</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::PlanEditor</name>
+    <message>
+        <source>Only a plan can be changed; open one.</source>
+        <translation>只能更改计划；请先打开一个计划。</translation>
     </message>
 </context>
 <context>
@@ -622,6 +834,109 @@
     </message>
 </context>
 <context>
+    <name>stagewright::gui::RunCommands</name>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>&amp;Run the plan on this machine</source>
+        <translation>在本机运行该计划(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Stop the run</source>
+        <translation>停止运行(&amp;S)</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::RunPanel</name>
+    <message>
+        <source>&amp;Run</source>
+        <translation>运行(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>停止(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Open its trace</source>
+        <translation>打开其轨迹(&amp;O)</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) done.</source>
+        <translation>
+            <numerusform>已完成 %n 步。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>text file, folder of texts, or tokens (.bin)</source>
+        <translation>文本文件、文本文件夹或 token 文件 (.bin)</translation>
+    </message>
+    <message>
+        <source>State of the run</source>
+        <translation>运行状态</translation>
+    </message>
+    <message>
+        <source>&amp;Choose...</source>
+        <translation>选择(&amp;C)...</translation>
+    </message>
+    <message>
+        <source>&amp;Data</source>
+        <translation>数据(&amp;D)</translation>
+    </message>
+    <message>
+        <source>S&amp;teps</source>
+        <translation>步数(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Steps of the run</source>
+        <translation>运行的步数</translation>
+    </message>
+    <message>
+        <source>Data to train on</source>
+        <translation>训练数据</translation>
+    </message>
+    <message>
+        <source>Open a plan to run it with ranks as threads of this machine.</source>
+        <translation>打开一个计划，即可在本机以线程作为 rank 运行。</translation>
+    </message>
+    <message>
+        <source>The data &quot;%1&quot; do not exist; choose a text file.</source>
+        <translation>数据“%1”不存在；请选择一个文本文件。</translation>
+    </message>
+    <message>
+        <source>The command stagewright is not installed beside this program, nor in the search path; install it, or add its folder to PATH.</source>
+        <translation>命令 stagewright 既不在本程序旁，也不在搜索路径中；请安装它，或将其文件夹加入 PATH。</translation>
+    </message>
+    <message>
+        <source>Starting ...</source>
+        <translation>正在启动……</translation>
+    </message>
+    <message>
+        <source>Stopping after this step; press again to end it at once.</source>
+        <translation>本步结束后停止；再按一次立即终止。</translation>
+    </message>
+    <message>
+        <source>Step %1 of %2</source>
+        <translation>第 %1 步，共 %2 步</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::RunProcess</name>
+    <message>
+        <source>%1 could not be started: %2</source>
+        <translation>无法启动 %1：%2</translation>
+    </message>
+    <message>
+        <source>The run was ended before it left a trace.</source>
+        <translation>运行在留下轨迹之前已被终止。</translation>
+    </message>
+    <message>
+        <source>The run ended with code %1 and left no trace.</source>
+        <translation>运行以代码 %1 结束，没有留下轨迹。</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::SearchBar</name>
     <message>
         <source>F12, or kind:B mb:12 rank:3-5 stage:1 dur&gt;2ms</source>
@@ -644,6 +959,63 @@
         <translation>
             <numerusform>找到 %n 个</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::StageBalance</name>
+    <message>
+        <source>Stage balance</source>
+        <translation>阶段均衡</translation>
+    </message>
+    <message numerus="yes">
+        <source>Move %n layer(s) from stage %1 to stage %2</source>
+        <translation>
+            <numerusform>将 %n 层从阶段 %1 移到阶段 %2</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s)</source>
+        <translation>
+            <numerusform>%n 层</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>forward %1</source>
+        <translation>前向 %1</translation>
+    </message>
+    <message>
+        <source>backward %1</source>
+        <translation>反向 %1</translation>
+    </message>
+    <message>
+        <source>recomputing %1</source>
+        <translation>重计算 %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1，共 %2</translation>
+    </message>
+    <message>
+        <source>stage %1: %2</source>
+        <translation>阶段 %1：%2</translation>
+    </message>
+    <message>
+        <source>Nothing that has stages is open.</source>
+        <translation>没有打开任何含阶段的内容。</translation>
+    </message>
+    <message>
+        <source>Time of a micro-batch; the slowest stage takes %1 % more than the mean</source>
+        <translation>一个微批的时间；最慢的阶段比平均值多 %1 %</translation>
+    </message>
+    <message numerus="yes">
+        <source>stage %1, %n layer(s)</source>
+        <translation>
+            <numerusform>阶段 %1，%n 层</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>stage %1</source>
+        <translation>阶段 %1</translation>
     </message>
 </context>
 <context>
