@@ -1,3 +1,9 @@
+# Seconds after which a test counts as hung; sanitizers take several times as long.
+set(STAGEWRIGHT_TEST_TIMEOUT 300)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(STAGEWRIGHT_TEST_TIMEOUT 900)
+endif()
+
 # One test program per room.
 #
 #   stagewright_add_tests(sim SOURCES unit/sim/bubble_test.cpp LIBS fmt::fmt)
@@ -16,7 +22,7 @@ function(stagewright_add_tests room)
   stagewright_test_program(${room}_tests)
   gtest_discover_tests(${room}_tests
     DISCOVERY_TIMEOUT 120
-    PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT 300)
+    PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${STAGEWRIGHT_TEST_TIMEOUT})
 endfunction()
 
 # What every test program gets: our warnings, and a place among test_programs.

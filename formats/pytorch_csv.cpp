@@ -70,7 +70,7 @@ class Rows {
     while (!ranks_.empty() && ranks_.back().empty()) {
       ranks_.pop_back();
     }
-    if (old_ || (has(ActionKind::kBackwardWeight) && !has(ActionKind::kBackwardInput))) {
+    if (old_ || all_backwards_are_halves()) {
       split_old_backwards();
     }
     return std::move(ranks_);
@@ -114,24 +114,30 @@ class Rows {
     }
   }
 
-  bool has(ActionKind kind) {
-    bool found = false;
-    for_each_action([&](const Action& action) { found = found || action.kind == kind; });
-    return found;
-  }
-
-  /// A backward whose weight half stands for itself is the input half.
-  void split_old_backwards() {
-    std::set<std::pair<StageId, MicroBatchId>> halves;
+  /// Without BW, older versions are told by weight halves for all backwards and no input halves;
+  /// where some have none, the list is one of today's letters, with a weight half too many.
+  bool all_backwards_are_halves() {
+    std::set<std::pair<StageId, MicroBatchId>> weights;
+    bool input_half = false;
     for_each_action([&](const Action& action) {
+      input_half = input_half || action.kind == ActionKind::kBackwardInput;
       if (action.kind == ActionKind::kBackwardWeight) {
-        halves.emplace(action.stage, action.micro_batch);
+        weights.emplace(action.stage, action.micro_batch);
       }
     });
+    bool all = !weights.empty() && !input_half;
+    for_each_action([&](const Action& action) {
+      all = all && (action.kind != ActionKind::kBackward ||
+                    weights.contains({action.stage, action.micro_batch}));
+    });
+    return all;
+  }
+
+  /// Only what was written as BW is whole.
+  void split_old_backwards() {
     for_each_action([&](Action& action) {
-      const std::pair place(action.stage, action.micro_batch);
-      if (action.kind == ActionKind::kBackward && halves.contains(place) &&
-          !whole_.contains(place)) {
+      if (action.kind == ActionKind::kBackward &&
+          !whole_.contains({action.stage, action.micro_batch})) {
         action.kind = ActionKind::kBackwardInput;
       }
     });

@@ -105,6 +105,10 @@ TEST(PyTorchCsv, ReadsTheLettersOfOlderVersions) {
   EXPECT_EQ(rewritten("0F0,0BW0\n1F0,1B0,1W0\n"), "0F0,0B0\n1F0,1I0,1W0\n");
   // Today's letters: I and W, B for both.
   EXPECT_EQ(rewritten("0F0,0B0\n1F0,1I0,1W0\n"), "0F0,0B0\n1F0,1I0,1W0\n");
+  // A weight half beside whole backwards is one too many, not a sign of older letters.
+  EXPECT_EQ(rewritten("0F0,0B0,0F1,0B1,0W0\n"), "0F0,0B0,0F1,0B1,0W0\n");
+  // In older letters a B without its W stays an input half, whose weight half is missing.
+  EXPECT_EQ(rewritten("0F0,0BW0,0F1,0B1\n"), "0F0,0B0,0F1,0I1\n");
   EXPECT_EQ(rewritten("0F0,0BX0\n"),
             "x.csv: rank 0, column 2: '0BX0' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0 "
             "or (0F7;7B3)OVERLAP_F_B");
