@@ -9,8 +9,8 @@
 
 #include "cli/number_check.h"
 #include "cli/path_check.h"
+#include "planner/plan_job.h"
 #include "planner/search/dimension.h"
-#include "sim/memory/memory_constants.h"
 
 namespace stagewright {
 namespace {
@@ -156,19 +156,11 @@ Result<void> read_plan_options(const DataFiles& files, PlanOptions& options) {
   if (options.seconds > 0) {
     request.seconds = options.seconds;
   }
-  auto framework = find_framework(files, options.framework);
-  if (!framework) {
-    return pass_on(std::move(framework));
+  auto prices = load_step_prices(files, options.framework);
+  if (!prices) {
+    return pass_on(std::move(prices));
   }
-  auto time = load_step_constants(files);
-  if (!time) {
-    return pass_on(std::move(time));
-  }
-  auto memory = load_memory_constants(files);
-  if (!memory) {
-    return pass_on(std::move(memory));
-  }
-  request.step_prices = StepPrices{*std::move(framework), *std::move(time), *std::move(memory)};
+  request.step_prices = *std::move(prices);
   return {};
 }
 

@@ -7,8 +7,13 @@
 namespace stagewright {
 namespace {
 
-Result<StepPrices> step_prices(const DataFiles& files) {
-  auto framework = find_framework(files, "stagewright");
+/// Whose step is priced where the job names nobody's.
+constexpr const char* kFramework = "stagewright";
+
+}  // namespace
+
+Result<StepPrices> load_step_prices(const DataFiles& files, const std::string& framework_name) {
+  auto framework = find_framework(files, framework_name);
   if (!framework) {
     return pass_on(std::move(framework));
   }
@@ -23,10 +28,8 @@ Result<StepPrices> step_prices(const DataFiles& files) {
   return StepPrices{*std::move(framework), *std::move(time), *std::move(memory)};
 }
 
-}  // namespace
-
 Result<std::unique_ptr<CostModel>> usual_costs(const DataFiles& files) {
-  auto prices = step_prices(files);
+  auto prices = load_step_prices(files, kFramework);
   if (!prices) {
     return pass_on(std::move(prices));
   }
@@ -36,7 +39,7 @@ Result<std::unique_ptr<CostModel>> usual_costs(const DataFiles& files) {
 Result<SearchResult> plan_job(const PlanJob& job,
                               const DataFiles& files,
                               const SearchControl& control) {
-  auto prices = step_prices(files);
+  auto prices = load_step_prices(files, kFramework);
   if (!prices) {
     return pass_on(std::move(prices));
   }

@@ -31,6 +31,11 @@ struct PlanJob {
   std::int32_t threads = 0;          ///< 0: all cores
 };
 
+/// The closed form's prices of `files`, run as that framework does.  Fails where it is unknown or a
+/// data file is broken.
+[[nodiscard]] Result<StepPrices> load_step_prices(const DataFiles& files,
+                                                  const std::string& framework);
+
 /// Prices of `files`' calibration, as `stagewright plan` uses them without a profile.
 [[nodiscard]] Result<std::unique_ptr<CostModel>> usual_costs(const DataFiles& files);
 
