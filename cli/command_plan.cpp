@@ -26,12 +26,13 @@
 namespace stagewright {
 namespace {
 
-/// The closed form with the byte rules of this project's executor.
+/// The closed form with the byte rules of the framework named.
 Result<std::vector<StageMemory>> memory_of(const DataFiles& files,
+                                           const std::string& framework_name,
                                            const ModelGraph& model,
                                            const Cluster& cluster,
                                            const std::vector<Candidate>& plans) {
-  auto framework = find_framework(files, "stagewright");
+  auto framework = find_framework(files, framework_name);
   if (!framework) {
     return pass_on(std::move(framework));
   }
@@ -87,10 +88,19 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
     }
     tokens = *count;
   }
-  const auto cost = make_cost(*files, std::move(*profile));
+  Plan common;
+  common.precision = request.precision;
+  common.micro_batches = 2;  // gradients add up
+  const auto cost =
+      make_cost(*files, *model, *cluster, common, options.framework, std::move(*profile));
   if (!cost) {
     return tl::unexpected<Error>(cost.error());
   }
+  const auto repeats = repeats_of(*files, options.framework);
+  if (!repeats) {
+    return tl::unexpected<Error>(repeats.error());
+  }
+  request.repeats = *repeats;
   const InterruptGuard interrupt;
   SearchControl control;
   control.stop = &InterruptGuard::requested();
@@ -113,7 +123,7 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
                                 {"command", context.command_line}};
     }
   }
-  auto memory = memory_of(*files, *model, *cluster, result->plans);
+  auto memory = memory_of(*files, options.framework, *model, *cluster, result->plans);
   if (!memory) {
     return pass_on(std::move(memory));
   }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/framework_option.h"
 #include "cli/path_check.h"
 #include "cli/simulate_command.h"
 
@@ -24,6 +25,7 @@ void add_plan_options(CLI::App& command, SimulatePlanOptions& options) {
   command
       .add_option("--cluster", options.cluster, "Cluster instead of the one that the plan names")
       ->check(value_given);
+  add_framework_option(command, options.framework);
   command.add_option("--profile", options.profile, "Measured times that go before the cost model")
       ->check(path_given);
   command

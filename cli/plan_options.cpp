@@ -82,10 +82,9 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
       ->check(path_given);
   command.add_option(
       "--precision", options.precision, "bf16, fp16, fp32 (default: bf16; fp32 on cpu)");
-  command.add_option(
-      "--framework",
-      options.framework,
-      "Whose closed form prices what cannot be simulated yet (default: stagewright)");
+  command.add_option("--framework",
+                     options.framework,
+                     "Who runs the plan (profiles/frameworks; default: stagewright)");
   for (const Dimension& dimension : dimensions()) {
     const std::string name(dimension.name);
     CLI::Option* const option =

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/framework_option.h"
 #include "cli/json_text.h"
 #include "cli/path_check.h"
 #include "core/base/file.h"
@@ -21,6 +22,7 @@ struct SynthesiseCommand {
   std::string plan;
   std::string model;
   std::string cluster;
+  std::string framework = "stagewright";
   std::string profile;
   std::string out;
   double memory_share = 0.95;
@@ -40,7 +42,8 @@ Result<SynthesisedPlan> synthesise(const Context& context, const SynthesiseComma
   if (!profile) {
     return pass_on(std::move(profile));
   }
-  const auto cost = make_cost(*files, *std::move(profile));
+  const auto cost = make_cost(
+      *files, inputs->model, inputs->cluster, inputs->plan, command.framework, *std::move(profile));
   if (!cost) {
     return tl::unexpected<Error>(cost.error());
   }
@@ -96,6 +99,7 @@ void add_schedules_synthesise_command(CLI::App& app, Chosen& chosen) {
   command->add_option("plan", options->plan, "Plan file")->required();
   command->add_option("--model", options->model, "Model instead of the plan's");
   command->add_option("--cluster", options->cluster, "Cluster instead of the plan's");
+  add_framework_option(*command, options->framework);
   command->add_option("--profile", options->profile, "Measured times");
   command->add_option("--out", options->out, "File for the plan")->check(path_given);
   command->add_option("--memory-share", options->memory_share, "Of the devices' memory to use")

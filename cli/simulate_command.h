@@ -15,6 +15,7 @@ struct SimulatePlanOptions {
   std::string plan;
   std::string model;
   std::string cluster;
+  std::string framework = "stagewright";
   std::string profile;
   std::string schedule_out;
   bool all_ranks = false;

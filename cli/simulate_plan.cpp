@@ -101,8 +101,10 @@ std::string to_text(const Plan& plan, const Summary& summary) {
   return out;
 }
 
-Result<Schedule> lower_plan(const SimulatePlanOptions& command, const PlanInputs& inputs) {
-  auto schedule = lower(inputs.model, inputs.cluster, inputs.plan);
+Result<Schedule> lower_plan(const SimulatePlanOptions& command,
+                            const PlanInputs& inputs,
+                            const RepeatRules& repeats) {
+  auto schedule = lower(inputs.model, inputs.cluster, inputs.plan, repeats);
   if (!schedule) {
     return tl::unexpected<Error>(in_plan_file(std::move(schedule).error(), command.plan));
   }
@@ -149,11 +151,16 @@ ExitCode simulate_plan(const Context& context,
   if (!profile) {
     return context.report(profile.error());
   }
-  const auto schedule = lower_plan(options, *inputs);
+  const auto repeats = repeats_of(*files, options.framework);
+  if (!repeats) {
+    return context.report(repeats.error());
+  }
+  const auto schedule = lower_plan(options, *inputs, *repeats);
   if (!schedule) {
     return context.report(schedule.error());
   }
-  const auto cost = make_cost(*files, *std::move(profile));
+  const auto cost = make_cost(
+      *files, inputs->model, inputs->cluster, inputs->plan, options.framework, *std::move(profile));
   if (!cost) {
     return context.report(cost.error());
   }

@@ -180,6 +180,7 @@ nlohmann::ordered_json to_json(const AccuracyRow& row) {
   return {{"id", row.id},
           {"predicted_s", std::move(predicted)},
           {"measured_s", number_or_null(row.measured_seconds)},
+          {"price", row.price},
           {"predicted_gb", gigabytes(row.predicted_bytes)},
           {"measured_gb", gigabytes(row.measured_bytes)},
           {"skipped", reason.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(reason)}};

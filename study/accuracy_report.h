@@ -26,6 +26,7 @@ struct AccuracyRow {
   std::optional<bool> predicted_fits;
   double deviation = 0;  ///< of the logarithm: the band is +- 1.2816 of it (80 %)
   std::array<double, kStepTermCount> terms{};
+  std::string price;                 ///< "static pass", or "closed form: " and why not that
   std::string skipped;               ///< why nothing of the record is judged
   std::string time_skipped;          ///< why its time is not judged although its memory is
   std::vector<std::string> assumed;  ///< what the prediction takes that the record does not say

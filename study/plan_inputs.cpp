@@ -33,6 +33,14 @@ std::string seen_from(const std::string& name, const std::string& where) {
   return name;
 }
 
+Result<FrameworkProfile> named_framework(const DataFiles& files, const std::string& name) {
+  auto found = find_framework(files, name);
+  if (!found) {
+    found.error().where = "--framework";
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<std::optional<Profile>> load_profile(const std::string& path) {
@@ -49,18 +57,34 @@ Result<std::optional<Profile>> load_profile(const std::string& path) {
 }
 
 Result<std::unique_ptr<CostModel>> make_cost(const DataFiles& files,
+                                             const ModelGraph& model,
+                                             const Cluster& cluster,
+                                             const Plan& plan,
+                                             const std::string& framework,
                                              std::optional<Profile> profile) {
   auto constants = load_step_constants(files);
   if (!constants) {
     return pass_on(std::move(constants));
   }
-  const auto framework = find_framework(files, "stagewright");
-  if (!framework) {
-    return tl::unexpected<Error>(framework.error());
+  auto found = named_framework(files, framework);
+  if (!found) {
+    return pass_on(std::move(found));
   }
-  auto analytical = make_calibrated_cost(*std::move(constants), *framework);
+  TrainingSetup setup;
+  setup.framework = *std::move(found);
+  setup.run.shape = model.shape;
+  setup.run.gradient_32 = plan.precision.gradient == DType::kFloat32;
+  setup.run.micro_batches = plan.micro_batches;
+  setup.device = cluster.types.front();
+  auto analytical = make_calibrated_cost(*std::move(constants), setup);
   return profile ? make_profiled_cost(std::move(*profile), std::move(analytical))
                  : std::move(analytical);
+}
+
+Result<RepeatRules> repeats_of(const DataFiles& files, const std::string& framework) {
+  return named_framework(files, framework).map([](const FrameworkProfile& profile) {
+    return repeat_rules(profile, profile.flash_attention);
+  });
 }
 
 Result<PlanInputs> load_plan(const DataFiles& files,

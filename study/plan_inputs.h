@@ -11,6 +11,7 @@
 #include "core/plan/plan.h"
 #include "core/profile/profile.h"
 #include "core/trace/trace.h"
+#include "planner/lower/repeat_rules.h"
 #include "sim/cost/cost_model.h"
 
 namespace stagewright {
@@ -18,10 +19,19 @@ namespace stagewright {
 /// The profile at `path`, or none for an empty path.
 [[nodiscard]] Result<std::optional<Profile>> load_profile(const std::string& path);
 
-/// Prices: the profile's where it covers an operation, else the analytical model with the
-/// calibrated kernels of this project's executor.  Fails where the calibration cannot be read.
+/// Prices of a step of that model as the framework named runs it: the profile's where it covers an
+/// operation, else the calibrated model (make_calibrated_cost).  Of the plan only its precision and
+/// whether gradients add up over micro-batches count.  Fails for an unknown framework, or
+/// where the calibration cannot be read.
 [[nodiscard]] Result<std::unique_ptr<CostModel>> make_cost(const DataFiles& files,
+                                                           const ModelGraph& model,
+                                                           const Cluster& cluster,
+                                                           const Plan& plan,
+                                                           const std::string& framework,
                                                            std::optional<Profile> profile);
+
+/// What recomputation repeats where that framework runs the plan.  Fails for an unknown one.
+[[nodiscard]] Result<RepeatRules> repeats_of(const DataFiles& files, const std::string& framework);
 
 /// A plan file with the model and cluster that it names (each may be overridden; empty: not).
 /// Files that it names are looked for from here and then from the plan's folder upwards; the plan

@@ -13,7 +13,9 @@
 
 namespace stagewright {
 
-/// Predicts every record's time (sim/step) and memory (study/predicted_memory) with these
+/// Predicts every record's time (the static pass over the lowered run, as `plan` and `simulate`
+/// print it; the closed form of sim/step, which AccuracyRow::price then says, where a run cannot be
+/// lowered) and memory (study/predicted_memory) with these
 /// constants and holds them against what was measured.  Records that cannot be predicted are rows
 /// with a reason, and so are those whose time says nothing.
 [[nodiscard]] Result<AccuracyReport> validate(const DataFiles& files,

@@ -69,6 +69,9 @@ Result<FrameworkProfile> parse_framework(std::string_view text, std::string_view
   framework.timing_class = reader.text("timing_class");
   read_switches(reader, framework);
   framework.attention_kernel = read_kernel(reader, "attention_kernel");
+  if (reader.has("spares_recomputation")) {
+    framework.spares_recomputation = reader.boolean("spares_recomputation");
+  }
   if (reader.has("rotary_attention_kernel")) {
     framework.rotary_attention_kernel = read_kernel(reader, "rotary_attention_kernel");
   }

@@ -64,6 +64,10 @@ struct FrameworkProfile {
   bool balances_stages = false;  ///< moves layers away from the embedding's and the head's stage
   Recompute recompute = Recompute::kNone;
 
+  /// Recomputation repeats only what the backward reads: neither a layer's last projection, nor
+  /// anything that flash attention has kept.  Else whole layers, or scores that are not kept.
+  bool spares_recomputation = false;
+
   // Numbers.
   bool gradient_32 = true;             ///< gradients are accumulated and reduced in fp32
   std::int64_t pad_vocabulary = 1;     ///< to a multiple of this, times tp

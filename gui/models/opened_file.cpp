@@ -269,7 +269,8 @@ Result<OpenedFile> open_plan(const DataFiles& files,
   if (!schedule) {
     return tl::unexpected<Error>(in_plan_file(std::move(schedule).error(), where));
   }
-  auto cost = make_cost(files, std::nullopt);
+  auto cost =
+      make_cost(files, inputs.model, inputs.cluster, inputs.plan, "stagewright", std::nullopt);
   if (!cost) {
     return pass_on(std::move(cost));
   }

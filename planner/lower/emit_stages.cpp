@@ -182,7 +182,9 @@ StageDraft write_forward(const RankContext& context, RankDraft& draft, StageProg
 }
 
 /// What of a layer runs again.  Embedding and head save little that a second forward would spare.
-std::vector<DraftOperation> repeated(const StagePlan& plan,
+std::vector<DraftOperation> repeated(const RankContext& context,
+                                     RankDraft& draft,
+                                     const StagePlan& plan,
                                      std::size_t layer,
                                      LayerRole role,
                                      const std::vector<DraftOperation>& forward,
@@ -195,9 +197,11 @@ std::vector<DraftOperation> repeated(const StagePlan& plan,
     case Recompute::kNone:
       return {};
     case Recompute::kSelective:
-      return attention_to_repeat(forward, backward);
+      return context.repeats.attention ? attention_to_repeat(forward, backward)
+                                       : std::vector<DraftOperation>();
     case Recompute::kFull:
-      return operations_to_repeat(forward, backward);
+      return context.repeats.whole_layers ? layer_to_repeat(forward, backward, draft)
+                                          : operations_to_repeat(forward, backward);
   }
   SW_CHECK(false, "a known recomputation");
 }
@@ -234,7 +238,7 @@ void write_backward(const RankContext& context,
     gradient = write_backward(writer, gradient);
     std::vector<DraftOperation> backward = writer.take_operations();
     append(context.recomputes_ahead(program.stage) ? ahead : ops,
-           repeated(plan, i, writer.layer().role, stage.forward[i], backward));
+           repeated(context, draft, plan, i, writer.layer().role, stage.forward[i], backward));
     append(ops, std::move(backward));
   }
   if (!is_first(program.stage)) {

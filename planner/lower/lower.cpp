@@ -107,7 +107,10 @@ Schedule describe(const ModelGraph& model, const Plan& plan) {
 
 }  // namespace
 
-Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Plan& plan) {
+Result<Schedule> lower(const ModelGraph& model,
+                       const Cluster& cluster,
+                       const Plan& plan,
+                       const RepeatRules& repeats) {
   if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
     return pass_on(std::move(checked));
   }
@@ -115,13 +118,14 @@ Result<Schedule> lower(const ModelGraph& model, const Cluster& cluster, const Pl
   if (!order) {
     return pass_on(std::move(order));
   }
-  return lower(model, cluster, plan, *std::move(order));
+  return lower(model, cluster, plan, *std::move(order), repeats);
 }
 
 Result<Schedule> lower(const ModelGraph& model,
                        const Cluster& cluster,
                        const Plan& plan,
-                       PipelineOrder given) {
+                       PipelineOrder given,
+                       const RepeatRules& repeats) {
   if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
     return pass_on(std::move(checked));
   }
@@ -153,6 +157,7 @@ Result<Schedule> lower(const ModelGraph& model,
     RankContext context = make_context(*grid, groups.slots, shared, axes[p]);
     context.model = &model;
     context.plan = &plan;
+    context.repeats = repeats;
     context.updates = order.updates;
     context.versions = &versioned->stages;
     context.ahead = *ahead;

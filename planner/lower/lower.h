@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 #include "core/schedule/pipeline_order.h"
 #include "core/schedule/schedule.h"
+#include "planner/lower/repeat_rules.h"
 
 namespace stagewright {
 
@@ -17,7 +18,8 @@ namespace stagewright {
 /// cannot do yet.
 [[nodiscard]] Result<Schedule> lower(const ModelGraph& model,
                                      const Cluster& cluster,
-                                     const Plan& plan);
+                                     const Plan& plan,
+                                     const RepeatRules& repeats = {});
 
 /// The same with an order of its own, imported or searched for, instead of the plan's schedule,
 /// whose name it keeps.  Recomputations that stand in the order stay where they are.  kInfeasible
@@ -25,6 +27,7 @@ namespace stagewright {
 [[nodiscard]] Result<Schedule> lower(const ModelGraph& model,
                                      const Cluster& cluster,
                                      const Plan& plan,
-                                     PipelineOrder order);
+                                     PipelineOrder order,
+                                     const RepeatRules& repeats = {});
 
 }  // namespace stagewright

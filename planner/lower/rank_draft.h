@@ -16,6 +16,7 @@
 #include "planner/axes/pipeline.h"
 #include "planner/axes/tensor.h"
 #include "planner/lower/assign_weight_versions.h"
+#include "planner/lower/repeat_rules.h"
 #include "planner/lower/shared_weights.h"
 
 namespace stagewright {
@@ -45,6 +46,7 @@ struct RankContext {
   bool blockwise_attention = false;      ///< its devices need a workspace for attention
   std::optional<WeightUpdates> updates;  ///< of an asynchronous schedule
   const std::vector<StageVersions>* versions = nullptr;  ///< by stage
+  RepeatRules repeats;                                   ///< of recomputation
   std::set<StageId> ahead;  ///< stages whose recomputation is an action of its own
 
   [[nodiscard]] const Layer& layer(LayerId id) const { return model->layers[id.index()]; }

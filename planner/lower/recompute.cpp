@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace stagewright {
@@ -23,12 +24,11 @@ std::set<TensorId> read_before_written(const std::vector<DraftOperation>& ops) {
   return read;
 }
 
-}  // namespace
-
-std::vector<DraftOperation> operations_to_repeat(const std::vector<DraftOperation>& forward,
-                                                 const std::vector<DraftOperation>& backward) {
+/// By operation of the forward: whether the backward needs its results.
+std::vector<bool> needed_operations(const std::vector<DraftOperation>& forward,
+                                    const std::vector<DraftOperation>& backward) {
   std::set<TensorId> needed = read_before_written(backward);
-  std::vector<DraftOperation> repeated;
+  std::vector<bool> result(forward.size(), false);
   for (std::size_t i = forward.size(); i-- > 0;) {
     const Operation& op = forward[i].op;
     const auto& outputs = op.outputs;
@@ -41,9 +41,53 @@ std::vector<DraftOperation> operations_to_repeat(const std::vector<DraftOperatio
       needed.erase(output);
     }
     needed.insert(op.inputs.begin(), op.inputs.end());
-    repeated.push_back(forward[i]);
+    result[i] = true;
   }
-  std::reverse(repeated.begin(), repeated.end());
+  return result;
+}
+
+}  // namespace
+
+std::vector<DraftOperation> operations_to_repeat(const std::vector<DraftOperation>& forward,
+                                                 const std::vector<DraftOperation>& backward) {
+  const std::vector<bool> needed = needed_operations(forward, backward);
+  std::vector<DraftOperation> repeated;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    if (needed[i]) {
+      repeated.push_back(forward[i]);
+    }
+  }
+  return repeated;
+}
+
+std::vector<DraftOperation> layer_to_repeat(const std::vector<DraftOperation>& forward,
+                                            const std::vector<DraftOperation>& backward,
+                                            RankDraft& draft) {
+  const std::vector<bool> needed = needed_operations(forward, backward);
+  std::map<TensorId, TensorId> renamed;
+  std::vector<DraftOperation> repeated = forward;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    Operation& op = repeated[i].op;
+    if (!needed[i]) {
+      for (const TensorId output : op.outputs) {
+        const TensorSpec& spec = draft.program.tensors[output.index()];
+        if (spec.scope == TensorScope::kMicroBatch && !renamed.contains(output)) {
+          renamed[output] = draft.add_tensor({.name = spec.name + ".again",
+                                              .dtype = spec.dtype,
+                                              .shape = spec.shape,
+                                              .tensor_class = spec.tensor_class,
+                                              .scope = spec.scope,
+                                              .view = std::nullopt});
+        }
+      }
+    }
+    for (auto* list : {&op.inputs, &op.outputs}) {
+      for (TensorId& tensor : *list) {
+        const auto found = renamed.find(tensor);
+        tensor = found == renamed.end() ? tensor : found->second;
+      }
+    }
+  }
   return repeated;
 }
 

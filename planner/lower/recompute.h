@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "planner/lower/insert_collectives.h"
+#include "planner/lower/rank_draft.h"
 
 namespace stagewright {
 
@@ -11,6 +12,13 @@ namespace stagewright {
 /// left out.
 [[nodiscard]] std::vector<DraftOperation> operations_to_repeat(
     const std::vector<DraftOperation>& forward, const std::vector<DraftOperation>& backward);
+
+/// All of a layer's forward.  What `backward` does not need is written to tensors of its own, since
+/// others may have taken the place of the first ones.
+[[nodiscard]] std::vector<DraftOperation> layer_to_repeat(
+    const std::vector<DraftOperation>& forward,
+    const std::vector<DraftOperation>& backward,
+    RankDraft& draft);
 
 /// The attention cores among them (Korthikanti et al. 2022, selective recomputation): what they
 /// read is kept, so nothing else runs again.

@@ -8,6 +8,7 @@
 #include "planner/schedules/registry.h"
 #include "planner/search/cuts.h"
 #include "planner/search/least_held.h"
+#include "sim/cost/phase_price.h"
 
 namespace stagewright {
 namespace {
@@ -186,14 +187,24 @@ Duration ClosedForm::collective(OpKind kind, Bytes bytes, const GroupGeometry& g
   op.variant = OpVariant::kSum;
   op.dtype = DType::kFloat32;
   op.shape.cols = bytes.count() / size_of(op.dtype).count();
-  return op.shape.cols == 0 ? Duration{} : job_.cost->collective(op, group).time;
+  if (op.shape.cols == 0) {
+    return Duration{};
+  }
+  const ExecutionRules rules = job_.cost->rules(job_.cluster->types.front());
+  const double hidden =
+      std::max({rules.reduction_hidden, rules.gather_hidden, rules.sharded_hidden});
+  const Duration whole = job_.cost->collective(op, group).time;
+  return hidden == 0 ? whole : from_seconds(to_seconds(whole) * (1 - hidden));
 }
 
 ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes border) const {
   Exchange exchange;
   const RankStrides strides = strides_of(point);
   if (point.pp > 1) {
-    exchange.border = job_.cost->transfer(border, job_.places->ends(strides.pipeline)).time;
+    RankPlace place;
+    place.rules = job_.cost->rules(job_.cluster->types.front());
+    place.activation_copies = point.tp;
+    exchange.border = message_time(border, job_.places->ends(strides.pipeline), place, *job_.cost);
   }
   if (point.dp > 1) {
     exchange.replicas = job_.places->group(point.dp, strides.data);

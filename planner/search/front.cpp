@@ -134,7 +134,8 @@ Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf) {
   const Bytes usable = room.capacity + room.context;
   for (int attempt = 0;; ++attempt) {
     Plan plan = complete(leaf, common);
-    const auto schedule = lower(*job.closed_form.model, *job.closed_form.cluster, plan);
+    const auto schedule =
+        lower(*job.closed_form.model, *job.closed_form.cluster, plan, job.request->repeats);
     if (!schedule) {
       return Rejection{std::move(plan), schedule.error().message};
     }
@@ -200,7 +201,8 @@ Result<Duration> p95_of(const WalkJob& job, const Plan& plan) {
                             plan.devices()),
                 "--objective");
   }
-  const auto schedule = lower(*job.closed_form.model, *job.closed_form.cluster, plan);
+  const auto schedule =
+      lower(*job.closed_form.model, *job.closed_form.cluster, plan, job.request->repeats);
   if (!schedule) {
     return tl::unexpected<Error>(schedule.error());
   }

@@ -349,7 +349,7 @@ Result<LayerCosts> layer_costs(const ModelGraph& model,
   if (!schedule) {
     return pass_on(std::move(schedule));
   }
-  auto place = place_of(*schedule, cluster, RankId(0));
+  auto place = place_of(*schedule, cluster, RankId(0), cost);
   if (!place) {
     return pass_on(std::move(place));
   }

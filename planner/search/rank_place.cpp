@@ -3,11 +3,15 @@
 #include <cstddef>
 #include <utility>
 
+#include "sim/cost/rank_rules.h"
 #include "sim/cost/schedule_geometry.h"
 
 namespace stagewright {
 
-Result<RankPlace> place_of(const Schedule& schedule, const Cluster& cluster, RankId rank) {
+Result<RankPlace> place_of(const Schedule& schedule,
+                           const Cluster& cluster,
+                           RankId rank,
+                           const CostModel& cost) {
   auto geometry = schedule_geometry(schedule, cluster);
   if (!geometry) {
     return pass_on(std::move(geometry));
@@ -20,6 +24,7 @@ Result<RankPlace> place_of(const Schedule& schedule, const Cluster& cluster, Ran
     place.groups.push_back(geometry->distinct[distinct]);
     place.group_kinds.push_back(schedule.groups[group.index()].kind);
   }
+  apply_rules(schedule, cluster, *geometry, rank, cost, place);
   return place;
 }
 

@@ -11,6 +11,7 @@ namespace stagewright {
 /// type.  Fails as schedule_geometry() does.
 [[nodiscard]] Result<RankPlace> place_of(const Schedule& schedule,
                                          const Cluster& cluster,
-                                         RankId rank);
+                                         RankId rank,
+                                         const CostModel& cost);
 
 }  // namespace stagewright

@@ -12,6 +12,7 @@
 #include "core/cluster/cluster.h"
 #include "core/model/model_graph.h"
 #include "core/plan/plan.h"
+#include "planner/lower/repeat_rules.h"
 #include "core/training/framework.h"
 #include "planner/search/constraint.h"
 #include "planner/search/objective.h"
@@ -38,6 +39,7 @@ struct SearchRequest {
   OptimizerSpec optimizer;
   Constraints constraints;  ///< fixed choices; the rest is searched
   Objective objective;
+  RepeatRules repeats;  ///< what recomputation repeats
   /// Share of the device's memory that a plan may fill.
   double memory_share = 1.0;
   std::int32_t keep = 10;  ///< best plans to return

@@ -107,7 +107,7 @@ class PlanSynthesis {
         continue;
       }
       seen[id.index()] = true;
-      const Result<RankPlace> place = place_of(probe.schedule, cluster_, RankId(rank));
+      const Result<RankPlace> place = place_of(probe.schedule, cluster_, RankId(rank), cost_);
       if (!place) {
         return tl::unexpected(place.error());
       }

@@ -24,6 +24,14 @@ class AnalyticalCost final : public CostModel {
 
 }  // namespace
 
+Duration CostModel::issue(const Operation& /*op*/, const DeviceType& /*device*/) const {
+  return {};
+}
+
+ExecutionRules CostModel::rules(const DeviceType& /*device*/) const {
+  return {};
+}
+
 std::unique_ptr<CostModel> make_analytical_cost() {
   return std::make_unique<AnalyticalCost>();
 }

@@ -25,9 +25,10 @@ namespace stagewright {
 ///   all-to-all                 direct exchange, inside and between nodes at once
 ///
 /// with B the smaller of the two rates above, and inside a node half of it for the first
-/// log2(members per node) / 3 of the link's `ramp` bytes.  Latency: a message passes (n - k) links inside nodes
-/// and (k - 1) between them, twice for an all-reduce; or, where that is faster, a chain inside the
-/// node and a binary tree over nodes (Sanders, Speck and Traeff 2009; NCCL since 2.4).
+/// log2(members per node) / 3 of the link's `ramp` bytes.  Latency: a message passes (n - k) links
+/// inside nodes and (k - 1) between them, twice for an all-reduce; or, where that is faster, a
+/// chain inside the node and a binary tree over nodes (Sanders, Speck and Traeff 2009; NCCL
+/// since 2.4).
 [[nodiscard]] Duration collective_time(OpKind kind, Bytes size, const GroupGeometry& group);
 
 /// Time of a message between the two members of `ends`.

@@ -1,9 +1,14 @@
 #include "sim/cost/calibrated_cost.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/check.h"
+#include "sim/cost/analytical_links.h"
 #include "sim/cost/kernel_time.h"
+#include "sim/cost/learned_kernels.h"
+#include "sim/cost/row_kernels.h"
+#include "sim/cost/traffic_time.h"
 
 namespace stagewright {
 namespace {
@@ -25,15 +30,23 @@ MatrixFormat format_of(DType type) {
   SW_CHECK(false, "a listed element type");
 }
 
+/// Kernels that the host issues for an operation; those of a layer add up to kForwardKernels and
+/// kBackwardKernels with what row_kernels.h adds.
+struct IssuedKernels {
+  double base = 0;   ///< of which compilation leaves a share
+  double added = 0;  ///< beyond the layer's usual ones
+};
+
 class CalibratedCost final : public CostModel {
  public:
-  CalibratedCost(StepConstants constants, const FrameworkProfile& framework)
+  CalibratedCost(StepConstants constants, const TrainingSetup& setup)
       : constants_(std::move(constants)),
-        timing_(constants_.timing(framework.timing_class)),
-        attention_(framework.attention_kernel),
-        fused_casts_(framework.fused_casts),
-        fused_accumulation_(framework.fused_accumulation),
-        gradient_32_(framework.gradient_32) {}
+        timing_(constants_.timing(setup.framework.timing_class)),
+        choices_(choices_of(setup)),
+        rules_(execution_rules(constants_, setup)),
+        softmax_(setup.framework.fused_softmax),
+        gradient_bucket_(setup.framework.gradient_bucket),
+        links_(setup.device.name.empty() || !setup.device.architecture.empty()) {}
 
   [[nodiscard]] Price operation(const Operation& op, const DeviceType& device) const override {
     if (device.architecture.empty()) {
@@ -49,18 +62,57 @@ class CalibratedCost final : public CostModel {
     return uncalibrated_->segment(ops, device);
   }
   [[nodiscard]] Price collective(const Operation& op, const GroupGeometry& group) const override {
-    return uncalibrated_->collective(op, group);
+    if (!links_) {
+      return uncalibrated_->collective(op, group);
+    }
+    const auto bytes = static_cast<double>(bytes_moved(op).count());
+    // What a layer waits for is whole.
+    const double pieces = op.layer ? 1 : pieces_of(op);
+    return {from_seconds(traffic_seconds(op.kind, bytes, calibrated(group), constants_, pieces)),
+            PriceSource::kAnalytical};
   }
   [[nodiscard]] Price transfer(Bytes size, const GroupGeometry& ends) const override {
-    return uncalibrated_->transfer(size, ends);
+    return {transfer_time(size, links_ ? calibrated(ends) : ends), PriceSource::kAnalytical};
+  }
+  [[nodiscard]] Duration issue(const Operation& op, const DeviceType& device) const override {
+    if (device.architecture.empty()) {
+      return {};
+    }
+    const IssuedKernels kernels = kernels_of(op);
+    return from_seconds((host_share(choices_) * kernels.base + kernels.added) *
+                        timing_.host_micros * 1e-6);
+  }
+  [[nodiscard]] ExecutionRules rules(const DeviceType& device) const override {
+    return device.architecture.empty() ? ExecutionRules{} : rules_;
   }
 
  private:
+  [[nodiscard]] GroupGeometry calibrated(GroupGeometry group) const {
+    group.inter_node.efficiency = constants_[StepConstant::kNicShare];
+    return group;
+  }
+
+  /// Buckets of what replicas exchange.
+  [[nodiscard]] double pieces_of(const Operation& op) const {
+    // Parameters are gathered by the buckets that their gradients were reduced in.
+    const double wider = op.kind == OpKind::kAllGather && choices_.gradient_32
+                             ? 4.0 / static_cast<double>(size_of(op.dtype).count())
+                             : 1;
+    return bucket_pieces(wider * static_cast<double>(bytes_moved(op).count()), gradient_bucket_);
+  }
+
+  [[nodiscard]] RunChoices choices_for(const Operation& op) const {
+    RunChoices choices = choices_;
+    choices.fused_softmax =
+        softmax_ && softmax_takes(op.shape.sequence, op.shape.batch * op.shape.heads);
+    return choices;
+  }
+
   [[nodiscard]] KernelRates rates_of(const Operation& op, const DeviceType& device) const {
     return kernel_rates({.device = &device,
                          .format = format_of(op.dtype),
-                         .attention = attention_,
-                         .fused_casts = fused_casts_,
+                         .attention = choices_.attention,
+                         .fused_casts = choices_.fused_casts,
                          .head_dim = op.shape.head_dim},
                         constants_,
                         timing_);
@@ -73,9 +125,12 @@ class CalibratedCost final : public CostModel {
       case OpClass::kAttention:
         return attention(op, rates);
       case OpClass::kMemory:
-        return static_cast<double>(bytes_moved(op).count()) / rates.memory + rates.kernel;
+        return rows(op, rates);
       case OpClass::kOptimizer:
-        return static_cast<double>(bytes_moved(op).count()) / rates.optimizer + rates.kernel;
+        return op.kind == OpKind::kSquaredSum
+                   ? 0  // in the optimizer's bytes, as clearing the gradients
+                   : static_cast<double>(op.shape.cols) *
+                         constants_[StepConstant::kOptimizerBytes] / rates.optimizer;
       case OpClass::kCollective:
         break;
     }
@@ -85,45 +140,173 @@ class CalibratedCost final : public CostModel {
   [[nodiscard]] double product(const Operation& op, const KernelRates& rates) const {
     auto rows = static_cast<double>(op.shape.rows);
     auto cols = static_cast<double>(op.shape.cols);
+    const auto inner = static_cast<double>(op.shape.inner);
     if (op.transpose_a) {
       // A weight gradient (outputs, inputs); the closed form counts it as (inputs, outputs), which
       // is the same product with the sides of its tiles exchanged.
       std::swap(rows, cols);
     }
-    const double time =
-        product_seconds(rates, rates.product, rows, static_cast<double>(op.shape.inner), cols);
-    const double added =
-        op.accumulate ? accumulation_bytes(rates, gradient_32_, fused_accumulation_) : 0;
-    return time + rows * cols * added / rates.memory;
+    const double time = product_seconds(rates, rates.product, rows, inner, cols);
+    const double added = op.accumulate ? rows * cols * sum_of_gradients_bytes(rates, choices_) : 0;
+    // The gradient's product finds its operands converted.
+    const double converted = op.transpose_a ? 0 : rows * inner * rates.cast;
+    return time + (added + converted) / rates.memory;
   }
 
-  [[nodiscard]] static double attention(const Operation& op, const KernelRates& rates) {
+  [[nodiscard]] double attention(const Operation& op, const KernelRates& rates) const {
     const auto sequence = static_cast<double>(op.shape.sequence);
-    const double causal =
-        static_cast<double>(op.shape.batch) * flash_seconds(rates,
-                                                            static_cast<double>(op.shape.heads),
-                                                            sequence,
-                                                            sequence,
-                                                            static_cast<double>(op.shape.head_dim));
-    const double scores = op.causal ? 1 : 2;
-    const double products = op.kind == OpKind::kAttentionBackward ? kFlashBackward : 1;
-    return causal * scores * products;
+    const auto batch = static_cast<double>(op.shape.batch);
+    const auto heads = static_cast<double>(op.shape.heads);
+    const auto head_dim = static_cast<double>(op.shape.head_dim);
+    const bool backward = op.kind == OpKind::kAttentionBackward;
+    const RunChoices choices = choices_for(op);
+    const double width = (heads + static_cast<double>(op.shape.kv_heads)) * head_dim;
+    const double arranged =
+        batch * sequence * width * rearrangement_bytes(rates, choices) / rates.memory +
+        kRearrangementKernels * rates.kernel;
+    if (!choices.flash) {
+      const ScoreShape shape{
+          .matrices = batch * heads, .queries = sequence, .keys = sequence, .head_dim = head_dim};
+      return arranged + (backward ? score_gradient_seconds(rates, choices, shape)
+                                  : score_seconds(rates, choices, shape));
+    }
+    const double causal = batch * flash_seconds(rates, heads, sequence, sequence, head_dim);
+    return arranged + causal * (op.causal ? 1 : 2) * (backward ? kFlashBackward : 1);
+  }
+
+  /// Row-wise and element-wise kernels.
+  [[nodiscard]] double rows(const Operation& op, const KernelRates& rates) const {
+    const double elements = static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.cols);
+    const bool gated = op.variant == OpVariant::kSwiGlu;
+    const auto time = [&](double bytes_per_element, double kernels) {
+      return elements * bytes_per_element / rates.memory + kernels * rates.kernel;
+    };
+    switch (op.kind) {
+      case OpKind::kNormForward:
+        return time(norm_bytes(rates, choices_), norm_kernels(choices_));
+      case OpKind::kNormInputGradient:
+        return time(norm_gradient_bytes(rates, choices_), 2 * norm_kernels(choices_));
+      case OpKind::kActivationForward:
+        return time(activation_bytes(rates, choices_, gated), 0);
+      case OpKind::kActivationBackward:
+        return time(activation_gradient_bytes(rates, choices_, gated), 0);
+      case OpKind::kAdd:
+        return op.layer ? time(residual(op, rates), 0) : copied(op, rates);
+      case OpKind::kEmbeddingForward:
+        return time(kEmbeddingTraffic * rates.element, kEmbeddingForwardKernels);
+      case OpKind::kEmbeddingGradient:
+        return time(kEmbeddingGradientTraffic * rates.element, kEmbeddingBackwardKernels) +
+               static_cast<double>(op.shape.inner) * static_cast<double>(op.shape.cols) *
+                   (rates.element + sum_of_gradients_bytes(rates, choices_)) / rates.memory;
+      case OpKind::kLossRowMax:
+      case OpKind::kLossRowSum:
+        return time(kLossBytes / 2, kLossForwardKernels / 2);
+      case OpKind::kLossGradient:
+        return time(kLossGradientBytes, kLossBackwardKernels);
+      case OpKind::kFill:
+        return op.weight_gradient ? copied(op, rates) : 0;
+      case OpKind::kRopeForward:
+      case OpKind::kRopeBackward:           // with the attention's rearrangement of its heads
+      case OpKind::kColumnSum:              // in the epilogue of the product beside it
+      case OpKind::kNormParameterGradient:  // with the input's gradient
+      case OpKind::kPositionForward:
+      case OpKind::kPositionGradient:  // with the embedding
+      case OpKind::kLossFinish:        // with the sums
+        return 0;
+      default:
+        return copied(op, rates);
+    }
+  }
+
+  /// Of a residual sum.  Forward and backward look alike where nothing adds a bias: their mean.
+  [[nodiscard]] double residual(const Operation& op, const KernelRates& rates) const {
+    const double forward = sum_bytes(rates, choices_);
+    const double backward = sum_gradient_bytes(rates, choices_);
+    if (op.inputs.size() > 2) {
+      return forward;
+    }
+    return choices_.biases ? backward : (forward + backward) / 2;
+  }
+
+  [[nodiscard]] static double copied(const Operation& op, const KernelRates& rates) {
+    return static_cast<double>(bytes_moved(op).count()) / rates.memory + rates.kernel;
+  }
+
+  [[nodiscard]] IssuedKernels kernels_of(const Operation& op) const {
+    switch (op.kind) {
+      case OpKind::kGemm:
+        return {.base = op.transpose_a ? 3.0 : 2.0};
+      case OpKind::kNormForward:
+        return {.base = 1, .added = norm_kernels(choices_)};
+      case OpKind::kNormInputGradient:
+        return {.base = 1, .added = 2 * norm_kernels(choices_)};
+      case OpKind::kActivationForward:
+      case OpKind::kActivationBackward:
+        return {.base = 1};
+      case OpKind::kAdd:
+        return {.base = op.layer ? 1.0 : 0.0};
+      case OpKind::kAttentionForward:
+      case OpKind::kAttentionBackward: {
+        const RunChoices choices = choices_for(op);
+        return {.base = 1,
+                .added = kRearrangementKernels + (choices.flash ? 0 : score_kernels(choices))};
+      }
+      default:
+        return {};
+    }
   }
 
   StepConstants constants_;
   TimingClass timing_;
-  AttentionKernel attention_;
-  bool fused_casts_;
-  bool fused_accumulation_;
-  bool gradient_32_;
+  RunChoices choices_;
+  ExecutionRules rules_;
+  bool softmax_;  ///< the framework has a fused one
+  Bytes gradient_bucket_;
+  bool links_;  ///< those of a calibrated device, or of an unknown one
   std::unique_ptr<CostModel> uncalibrated_ = make_analytical_cost();
 };
 
 }  // namespace
 
+ExecutionRules execution_rules(const StepConstants& constants, const TrainingSetup& setup) {
+  const FrameworkProfile& framework = setup.framework;
+  const RunChoices choices = choices_of(setup);
+  const bool decomposed = setup.run.async_tensor_parallel || framework.overlap_tensor;
+  ExecutionRules rules;
+  rules.collectives_block = true;
+  rules.collective_skew = from_seconds(constants[StepConstant::kCollectiveMicros] * 1e-6);
+  rules.hidden = decomposed ? constants[StepConstant::kTensorOverlap] : 0;
+  rules.hidden_under_weights =
+      std::max(rules.hidden,
+               framework.overlap_input_gradient ? constants[StepConstant::kShardedOverlap] : 0);
+  const double overlap = constants[StepConstant::kReplicaOverlap];
+  rules.reduction_hidden = choices.overlap_gradients ? overlap : 0;
+  rules.gather_hidden = choices.overlap_gather ? overlap : 0;
+  rules.sharded_hidden = constants[StepConstant::kShardedOverlap];
+  rules.overlap_slowdown = constants[StepConstant::kOverlapSlowdown];
+  rules.fresh_gradients = true;
+  if (framework.broadcasts_by_owner) {
+    rules.owner = from_seconds(constants[StepConstant::kOwnerMillis] * 1e-3);
+  }
+  rules.transfer_exposed =
+      framework.overlap_transfers ? constants[StepConstant::kTransferExposed] : 1;
+  rules.transfers_block = !framework.overlap_transfers;
+  rules.scatters_transfers = framework.scatters_transfers;
+  rules.once_a_step = from_seconds(constants[StepConstant::kStepMillis] * 1e-3);
+  rules.straggle = constants[StepConstant::kStraggle];
+  return rules;
+}
+
+std::unique_ptr<CostModel> make_calibrated_cost(StepConstants constants,
+                                                const TrainingSetup& setup) {
+  return std::make_unique<CalibratedCost>(std::move(constants), setup);
+}
+
 std::unique_ptr<CostModel> make_calibrated_cost(StepConstants constants,
                                                 const FrameworkProfile& framework) {
-  return std::make_unique<CalibratedCost>(std::move(constants), framework);
+  TrainingSetup setup;
+  setup.framework = framework;
+  return make_calibrated_cost(std::move(constants), setup);
 }
 
 }  // namespace stagewright

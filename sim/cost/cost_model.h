@@ -9,6 +9,7 @@
 #include "core/cluster/cluster.h"
 #include "core/profile/profile.h"
 #include "core/schedule/schedule.h"
+#include "sim/cost/execution_rules.h"
 
 namespace stagewright {
 
@@ -63,6 +64,10 @@ class CostModel {
   [[nodiscard]] virtual Price collective(const Operation& op, const GroupGeometry& group) const = 0;
   /// A message between two ranks, both ready.
   [[nodiscard]] virtual Price transfer(Bytes size, const GroupGeometry& ends) const = 0;
+  /// Time that the host takes to issue the operation's kernels: a layer's pass lasts at least the
+  /// sum of these.
+  [[nodiscard]] virtual Duration issue(const Operation& op, const DeviceType& device) const;
+  [[nodiscard]] virtual ExecutionRules rules(const DeviceType& device) const;
 };
 
 /// Roofline with efficiencies from the device file; alpha-beta links.

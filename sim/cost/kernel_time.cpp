@@ -72,13 +72,6 @@ double format_gain(const KernelUse& use, const StepConstants& constants, double 
   return 1;
 }
 
-AttentionKernel attention_kernel(const TrainingSetup& setup) {
-  const FrameworkProfile& framework = setup.framework;
-  return setup.run.shape.learned_positions
-             ? framework.attention_kernel
-             : framework.rotary_attention_kernel.value_or(framework.attention_kernel);
-}
-
 StepConstant attention_constant(const KernelUse& use) {
   switch (use.attention) {
     case AttentionKernel::kFlash1:
@@ -138,6 +131,13 @@ double share_or(const DeviceType& device, OpClass op_class, double fallback) {
 }
 
 }  // namespace
+
+AttentionKernel attention_kernel(const TrainingSetup& setup) {
+  const FrameworkProfile& framework = setup.framework;
+  return setup.run.shape.learned_positions
+             ? framework.attention_kernel
+             : framework.rotary_attention_kernel.value_or(framework.attention_kernel);
+}
 
 KernelRates kernel_rates(const KernelUse& use,
                          const StepConstants& constants,

@@ -5,6 +5,9 @@
 
 namespace stagewright {
 
+/// The fused attention that the framework calls for the run's kind of positions.
+[[nodiscard]] AttentionKernel attention_kernel(const TrainingSetup& setup);
+
 /// What the rates of a program's kernels depend on.
 struct KernelUse {
   const DeviceType* device = nullptr;

@@ -41,6 +41,12 @@ class ProfiledCost final : public CostModel {
     const auto measured = link("send", ends, size);
     return measured ? *measured : fallback_->transfer(size, ends);
   }
+  [[nodiscard]] Duration issue(const Operation& op, const DeviceType& device) const override {
+    return fallback_->issue(op, device);
+  }
+  [[nodiscard]] ExecutionRules rules(const DeviceType& device) const override {
+    return fallback_->rules(device);
+  }
 
  private:
   /// A profile is taken on one node: it says nothing about what leaves it.

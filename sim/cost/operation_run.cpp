@@ -30,8 +30,13 @@ class Runner {
  public:
   Runner(const RankProgram& program,
          std::span<const Operation* const> ops,
-         std::span<const Duration> durations)
-      : program_(program), ops_(ops), durations_(durations), tensors_(program.tensors.size()) {}
+         std::span<const Duration> durations,
+         const std::vector<bool>& blocks)
+      : program_(program),
+        ops_(ops),
+        durations_(durations),
+        blocks_(blocks),
+        tensors_(program.tensors.size()) {}
 
   [[nodiscard]] OperationRun run() && {
     result_.start.reserve(ops_.size());
@@ -67,6 +72,10 @@ class Runner {
 
   void step(std::size_t i) {
     const Operation& op = *ops_[i];
+    if (!blocks_.empty() && blocks_[i] && op.stream != kComputeStream) {
+      block(i);
+      return;
+    }
     Duration& free = stream_free(op.stream);
     const Done need = latest_need(op);
     const Duration start = std::max(free, need.at);
@@ -87,6 +96,25 @@ class Runner {
     note(op, {end, i});
   }
 
+  /// A collective on its own stream and the compute stream at once.
+  void block(std::size_t i) {
+    const Operation& op = *ops_[i];
+    const Duration computed = stream_free(kComputeStream);
+    const Duration start = std::max({stream_free(op.stream), computed, latest_need(op).at});
+    const Duration end = start + durations_[i];
+    if (!result_.computes) {
+      result_.computes = true;
+      result_.compute_begin = start;
+    }
+    result_.waits.push_back({i, i, end - std::max(computed, result_.compute_begin)});
+    result_.compute_end = end;
+    stream_free(op.stream) = end;
+    stream_free(kComputeStream) = end;
+    result_.start.push_back(start);
+    result_.end = std::max(result_.end, end);
+    note(op, {end, i});
+  }
+
   void note(const Operation& op, const Done& done) {
     for (const TensorId tensor : op.inputs) {
       raise(state(tensor).read, done);
@@ -99,6 +127,7 @@ class Runner {
   const RankProgram& program_;
   std::span<const Operation* const> ops_;
   std::span<const Duration> durations_;
+  const std::vector<bool>& blocks_;
   std::vector<TensorState> tensors_;
   std::vector<Duration> stream_free_;
   OperationRun result_;
@@ -108,9 +137,10 @@ class Runner {
 
 OperationRun run_operations(const RankProgram& program,
                             std::span<const Operation* const> ops,
-                            std::span<const Duration> durations) {
+                            std::span<const Duration> durations,
+                            const std::vector<bool>& blocks) {
   SW_CHECK(ops.size() == durations.size(), "one duration per operation");
-  return Runner(program, ops, durations).run();
+  return Runner(program, ops, durations, blocks).run();
 }
 
 }  // namespace stagewright

@@ -30,9 +30,12 @@ struct OperationRun {
 
 /// Runs operations by the rules of operation.h: in order on each stream, after the last writers of
 /// what they read and the last users of what they write.  Tensors that share memory count as one.
+/// A collective that `blocks` holds the compute stream, too, which waits for all of it; empty: none
+/// does.
 /// REQUIRES: one duration per operation; `program` holds their tensors.
 [[nodiscard]] OperationRun run_operations(const RankProgram& program,
                                           std::span<const Operation* const> ops,
-                                          std::span<const Duration> durations);
+                                          std::span<const Duration> durations,
+                                          const std::vector<bool>& blocks);
 
 }  // namespace stagewright

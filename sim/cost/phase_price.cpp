@@ -42,6 +42,7 @@ class Pricer {
         result_.ops.push_back({.op = static_cast<std::int32_t>(i)});
       }
     }
+    latency_.resize(ops_.size());
     if (ops_.size() == selection.ops.size()) {
       contiguous_ = selection.ops;
     } else {
@@ -50,13 +51,24 @@ class Pricer {
       }
       contiguous_ = copies_;
     }
+    is_step_ = is(selection, program.optimizer_step);
+    message_ = message_before(selection);
+    for (std::size_t b = 0; b < place.exposed.size(); ++b) {
+      if (is(selection, program.buckets[b].reduce)) {
+        bucket_share_ = place.exposed[b].reduce;
+      } else if (is(selection, program.buckets[b].gather)) {
+        bucket_share_ = place.exposed[b].gather;
+        owners_ = b == 0;
+      }
+    }
   }
 
   [[nodiscard]] PricedOperations run() && {
     for (std::size_t i = 0; i < ops_.size(); ++i) {
-      const Price price = price_of(*ops_[i]);
+      const Price price = price_of(i);
       result_.ops[i].duration = price.time;
       result_.ops[i].source = price.source;
+      result_.ops[i].blocks = blocks(*ops_[i]);
       result_.seconds += to_seconds(price.time);
     }
     if (result_.seconds > kLongestSeconds) {
@@ -66,17 +78,159 @@ class Pricer {
       return std::move(result_);
     }
     price_run(0, ops_.size(), RunLevel::kWhole);
+    if (place_.rules != ExecutionRules{}) {
+      apply_rules();
+    }
     return std::move(result_);
   }
 
  private:
-  [[nodiscard]] Price price_of(const Operation& op) const {
+  /// Whether a selection is the whole of a list.
+  [[nodiscard]] static bool is(const ActionOperations& selection,
+                               const std::vector<Operation>& list) {
+    return !list.empty() && selection.ops.data() == list.data() &&
+           selection.ops.size() == list.size();
+  }
+
+  /// The message that a pass of a stage waits for first.
+  [[nodiscard]] Duration message_before(const ActionOperations& selection) const {
+    if (place_.waits.empty()) {
+      return {};
+    }
+    for (const StageProgram& stage : program_.stages) {
+      const auto wait = place_.waits.find(stage.stage);
+      if (wait == place_.waits.end()) {
+        continue;
+      }
+      if (is(selection, stage.forward)) {
+        return wait->second.forward;
+      }
+      if (is(selection, stage.backward) && selection.half != ActionOperations::Half::kWeight) {
+        return wait->second.backward;
+      }
+    }
+    return {};
+  }
+
+  /// Members of different programs come at different times: to hold up their computation until the
+  /// last one is there would go beyond what the list says, and could wait for ever.
+  [[nodiscard]] bool blocks(const Operation& op) const {
+    return place_.rules.collectives_block && is_collective(op) && place_.alike[op.group->index()];
+  }
+
+  /// Of a collective between kernels, its latency goes to `latency_`.
+  [[nodiscard]] Price price_of(std::size_t i) {
+    const Operation& op = *ops_[i];
     if (!is_collective(op)) {
-      return cost_.operation(op, *place_.device);
+      return computation(op);
     }
     SW_CHECK(op.group && op.group->index() < place_.groups.size(),
              "a collective over a known group");
-    return cost_.collective(op, place_.groups[op.group->index()]);
+    const GroupGeometry& group = place_.groups[op.group->index()];
+    Price price = cost_.collective(op, group);
+    if (between_kernels(i) && price.source == PriceSource::kAnalytical) {
+      Operation smallest = op;
+      smallest.shape = {};
+      latency_[i] = std::min(price.time, cost_.collective(smallest, group).time);
+      price.time -= latency_[i];
+    }
+    const double exposed = exposed_share(i);
+    if (exposed != 1) {
+      price.time = from_seconds(to_seconds(price.time) * exposed);
+    }
+    if (owners_) {
+      price.time += place_.rules.owner * group.members;
+    }
+    return price;
+  }
+
+  /// Whether the kernels of a pass wait for this collective, by rules that say what that costs.
+  [[nodiscard]] bool between_kernels(std::size_t i) const {
+    return is_collective(*ops_[i]) && !bucket_share_ && !is_step_ &&
+           place_.rules != ExecutionRules{};
+  }
+
+  [[nodiscard]] Price computation(const Operation& op) const {
+    if (place_.rules.fresh_gradients && op.weight_gradient && !op.outputs.empty()) {
+      const TensorSpec& output = program_.tensors[op.outputs.front().index()];
+      if (output.tensor_class == TensorClass::kGradient &&
+          output.scope == TensorScope::kMicroBatch) {
+        if (op.kind == OpKind::kFill) {
+          return {};
+        }
+        Operation written = op;
+        written.accumulate = false;
+        return cost_.operation(written, *place_.device);
+      }
+    }
+    return cost_.operation(op, *place_.device);
+  }
+
+  /// Of a collective's time, what is not hidden by computation.
+  [[nodiscard]] double exposed_share(std::size_t i) const {
+    if (bucket_share_) {
+      // What several holders of one weight sum comes first, and nothing hides it.
+      return i + 1 == ops_.size() ? *bucket_share_ : 1;
+    }
+    const bool under_weights = i + 1 < ops_.size() && ops_[i + 1]->weight_gradient;
+    return 1 - (under_weights ? place_.rules.hidden_under_weights : place_.rules.hidden);
+  }
+
+  void apply_rules() {
+    for (std::size_t next = 0; next < ops_.size();) {
+      const std::size_t first = next;
+      ++next;
+      while (next < ops_.size() && ops_[next]->layer == ops_[first]->layer) {
+        ++next;
+      }
+      wait_for_host(first, next);
+    }
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+      if (between_kernels(i)) {
+        result_.ops[i].duration += place_.rules.collective_skew + latency_[i];
+      }
+    }
+    if (is_step_) {
+      result_.ops.back().duration += place_.rules.once_a_step;
+    }
+    for (PricedOperation& op : result_.ops) {
+      if (place_.stretch != 1) {
+        op.duration = from_seconds(to_seconds(op.duration) * place_.stretch);
+      }
+    }
+    if (!result_.ops.empty()) {
+      result_.ops.front().duration += message_;
+    }
+    result_.seconds = 0;
+    for (const PricedOperation& op : result_.ops) {
+      result_.seconds += to_seconds(op.duration);
+    }
+  }
+
+  /// A layer's pass lasts at least as long as the host issues its kernels; what was measured has
+  /// its waiting in it.
+  void wait_for_host(std::size_t begin, std::size_t end) {
+    Duration host{};
+    Duration busy{};
+    Duration computed{};
+    for (std::size_t i = begin; i < end; ++i) {
+      const PricedOperation& priced = result_.ops[i];
+      busy += priced.duration;
+      if (!is_collective(*ops_[i]) && priced.source != PriceSource::kMeasured) {
+        host += cost_.issue(*ops_[i], *place_.device);
+        computed += priced.duration;
+      }
+    }
+    if (host <= busy || computed == Duration{}) {
+      return;
+    }
+    const double factor = to_seconds(computed + (host - busy)) / to_seconds(computed);
+    for (std::size_t i = begin; i < end; ++i) {
+      PricedOperation& priced = result_.ops[i];
+      if (!is_collective(*ops_[i]) && priced.source != PriceSource::kMeasured) {
+        priced.duration = from_seconds(to_seconds(priced.duration) * factor);
+      }
+    }
   }
 
   void price_run(std::size_t begin, std::size_t end, RunLevel level) {
@@ -136,7 +290,7 @@ class Pricer {
     for (std::size_t i = begin; i < end; ++i) {
       durations.push_back(result_.ops[i].duration);
     }
-    return run_operations(program_, std::span(ops_).subspan(begin, end - begin), durations).end;
+    return run_operations(program_, std::span(ops_).subspan(begin, end - begin), durations, {}).end;
   }
 
   const RankProgram& program_;
@@ -145,6 +299,11 @@ class Pricer {
   std::vector<const Operation*> ops_;  ///< the selected ones
   std::vector<Operation> copies_;      ///< of them, where they do not stand side by side
   std::span<const Operation> contiguous_;
+  std::optional<double> bucket_share_;  ///< exposed share of the bucket whose collectives these are
+  bool owners_ = false;                 ///< the first that send parameters out
+  bool is_step_ = false;                ///< the optimizer's
+  Duration message_{};                  ///< that the first operation waits for
+  std::vector<Duration> latency_;  ///< of collectives between kernels, not in their durations yet
   PricedOperations result_;
 };
 
@@ -160,6 +319,26 @@ void add_totals(const ActionOperations& selection, PhasePrice& price) {
 }
 
 }  // namespace
+
+Duration message_time(Bytes size,
+                      const GroupGeometry& ends,
+                      const RankPlace& place,
+                      const CostModel& cost) {
+  return place.rules.transfers_block ? Duration{} : whole_message_time(size, ends, place, cost);
+}
+
+Duration whole_message_time(Bytes size,
+                            const GroupGeometry& ends,
+                            const RankPlace& place,
+                            const CostModel& cost) {
+  const ExecutionRules& rules = place.rules;
+  if (rules.scatters_transfers && place.activation_copies > 1) {
+    size = Bytes((size.count() + place.activation_copies - 1) / place.activation_copies);
+  }
+  const Duration whole = cost.transfer(size, ends).time;
+  const double share = rules.transfer_exposed * place.stretch;
+  return share == 1 ? whole : from_seconds(to_seconds(whole) * share);
+}
 
 PricedOperations price_operations(const RankProgram& program,
                                   const ActionOperations& selection,
@@ -178,11 +357,13 @@ PhasePrice price_phase(const RankProgram& program,
   price.glue = priced.glue;
   std::vector<const Operation*> ops;
   std::vector<Duration> durations;
+  std::vector<bool> blocks;
   for (const PricedOperation& op : price.ops) {
     ops.push_back(&selection.ops[static_cast<std::size_t>(op.op)]);
     durations.push_back(op.duration);
+    blocks.push_back(op.blocks);
   }
-  const OperationRun run = run_operations(program, ops, durations);
+  const OperationRun run = run_operations(program, ops, durations, blocks);
   for (std::size_t i = 0; i < price.ops.size(); ++i) {
     price.ops[i].start = run.start[i];
   }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/schedule/touches.h"
+#include "sim/cost/rank_rules.h"
 #include "sim/engine/like_ranks.h"
 
 namespace stagewright {
@@ -112,6 +113,7 @@ ClassPhases make_class_phases(const Schedule& schedule,
     result.place.group_kinds.push_back(schedule.groups[group.index()].kind);
     meets.push_back(!in_step(classes, rank_class, GroupSlot(slot)));
   }
+  apply_rules(schedule, cluster, geometry, classes.lowest[rank_class], cost, result.place);
   PhaseMaker(schedule.programs[binding.program.index()], std::move(meets), cost).run(result);
   return result;
 }

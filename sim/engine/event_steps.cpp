@@ -82,6 +82,7 @@ std::vector<EventStep> EventSteps::work_out(const Action& action) const {
       step.group = op.group;
       step.kind = op.kind;
       step.size = bytes_moved(op);
+      step.blocks = priced.blocks && op.stream != kComputeStream;
     }
     const bool joins = !step.group && step.uses.empty() && !steps.empty() && !steps.back().group &&
                        steps.back().uses.empty() && steps.back().stream == step.stream;

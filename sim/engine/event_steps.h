@@ -20,6 +20,7 @@ struct EventStep {
   std::optional<GroupSlot> group;    ///< of a collective
   OpKind kind = OpKind::kAllReduce;  ///< of a collective
   Bytes size{};                      ///< of a collective
+  bool blocks = false;               ///< the compute stream waits for this collective at once
   struct Use {
     TensorId tensor;  ///< by whoever owns its memory
     bool writes = false;

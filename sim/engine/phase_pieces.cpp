@@ -85,6 +85,9 @@ class Cutter {
       // wait for it.
       pending_.push_back({&op, operands});
       cut_out_.push_back(priced);
+      if (priced.blocks) {
+        close();
+      }
       return;
     }
     if (forget_pending(op, operands) || arrives) {
@@ -134,11 +137,13 @@ class Cutter {
     Piece piece;
     std::vector<const Operation*> operations;
     std::vector<Duration> durations;
+    std::vector<bool> blocks;
     for (const PricedOperation& priced : ops) {
       operations.push_back(&operation(priced));
       durations.push_back(priced.duration);
+      blocks.push_back(priced.blocks);
     }
-    const OperationRun run = run_operations(program_, operations, durations);
+    const OperationRun run = run_operations(program_, operations, durations, blocks);
     piece.duration = run.computes ? run.compute_end : run.end;
     if (run.computes) {
       piece.compute_begin = run.compute_begin;
@@ -149,7 +154,7 @@ class Cutter {
     for (const OperationRun::Wait& wait : run.waits) {
       if (const auto group = operations[wait.collective]->group) {
         CollectiveWait named{place_.group_kinds[group->index()], wait.time};
-        if (run.start[wait.op] > run.compute_begin) {
+        if (wait.op == wait.collective || run.start[wait.op] > run.compute_begin) {
           piece.waits.push_back(std::move(named));
         } else {
           piece.leading = std::move(named);

@@ -13,6 +13,7 @@
 #include "core/schedule/channels.h"
 #include "core/schedule/touches.h"
 #include "sim/cost/analytical_links.h"
+#include "sim/cost/rank_rules.h"
 #include "sim/cost/schedule_geometry.h"
 #include "sim/engine/event_steps.h"
 #include "sim/engine/event_walk.h"
@@ -112,6 +113,7 @@ class ScheduleGraph {
         place.groups.push_back(unshared(geometry_of_group(group)));
         place.group_kinds.push_back(schedule_.groups[group.index()].kind);
       }
+      apply_rules(schedule_, cluster_, geometry_, rank, cost_, place);
       steps_.push_back(steps_for(binding, std::move(place)));
       message_.emplace_back(schedule_.programs[binding.program.index()].actions.size(), -1);
     }
@@ -216,9 +218,7 @@ class ScheduleGraph {
   }
 
   void add_step(EventWalk& walk, const EventStep& step, MicroBatchId micro_batch) {
-    if (walk.streams.size() <= step.stream.index()) {
-      walk.streams.resize(step.stream.index() + 1);
-    }
+    walk.streams.resize(std::max(walk.streams.size(), step.stream.index() + 1));
     EventWalk::Stream& stream = walk.streams[step.stream.index()];
     const std::vector<NodeIndex> needs = needs_of(walk, step, micro_batch);
     const bool computes = step.stream == kComputeStream && !step.group;
@@ -246,6 +246,7 @@ class ScheduleGraph {
       result_.action_nodes.push_back(node);
       stream.last = node;
       stream.gate = walk.gate;
+      block_compute(walk, step, node);
       note_uses(walk, step, micro_batch, node);
       if (computes) {
         walk.open = node;
@@ -255,6 +256,18 @@ class ScheduleGraph {
     }
     if (step.stream == kComputeStream && (step.group || !step.uses.empty())) {
       walk.open.reset();  // others may wait for exactly this step
+    }
+  }
+
+  /// A collective that the compute stream waits for at once, before it goes on.
+  void block_compute(EventWalk& walk, const EventStep& step, NodeIndex node) {
+    if (step.blocks) {
+      EventWalk::Stream& compute = walk.streams[kComputeStream.index()];
+      if (compute.last && *compute.last != node) {
+        builder_.add_edge(*compute.last, node, EdgeKind::kStream);
+      }
+      compute = {.last = node, .gate = walk.gate};
+      walk.open.reset();
     }
   }
 
@@ -369,7 +382,7 @@ class ScheduleGraph {
     const Bytes size = message_bytes(*walk.program, action);
     const auto node = static_cast<std::size_t>(message);
     EventGraph& graph = result_.graph;
-    graph.alone[node] = cost_.transfer(size, ends).time;
+    graph.alone[node] = message_time(size, ends, steps_[walk.rank_class]->place(), cost_);
     graph.place[node] = route_over(walk.rank, action.peer, size, graph.alone[node], ends);
     graph.rank[node] = walk.rank.value();
     graph.action[node] = walk.action;

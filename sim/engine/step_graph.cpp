@@ -176,7 +176,10 @@ class StepGraphBuilder {
     const auto rank = walk.work->rank.index();
     const auto ends = static_cast<std::size_t>(geometry_.of_peers[rank][action.peer.index()]);
     result_.durations[static_cast<std::size_t>(transfer)] =
-        cost_.transfer(message_bytes(*walk.work->program, action), geometry_.distinct[ends]).time;
+        message_time(message_bytes(*walk.work->program, action),
+                     geometry_.distinct[ends],
+                     walk.work->phases.place,
+                     cost_);
   }
 
   void connect_receive(Walk& walk, std::size_t i) {

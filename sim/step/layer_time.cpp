@@ -2,26 +2,13 @@
 
 #include <algorithm>
 
+#include "sim/cost/row_kernels.h"
+
 namespace stagewright {
 namespace {
 
-// Kernels of a layer as frameworks issue them, counted in their code: products with biases and
-// element-wise kernels, without what the switches below add.
-constexpr double kForwardKernels = 14;
-constexpr double kBackwardKernels = 26;
-/// Scale, mask, softmax, dropout and the two batched products in place of one flash kernel.
-constexpr double kScoreKernels = 8;
-/// Scale, mask, casts and softmax one by one.
-constexpr double kUnfusedSoftmaxKernels = 13;
 /// Router, top-k, permutation, counts, and what comes back.
 constexpr double kRoutingKernels = 30;
-
-/// Bytes per score that the kernels between the two batched products read and write.
-constexpr double kSoftmaxBytes = 4;          ///< fused: read and write 16 bits
-constexpr double kUnfusedSoftmaxBytes = 26;  ///< scale, mask, cast, softmax in 32 bits, cast
-constexpr double kDropoutBytes = 5;          ///< read, write, mask
-/// Bytes per logit of a loss in 32 bits: cast, maximum, exponentials, sum, gradient, cast.
-constexpr double kLossBytes = 36;
 
 /// Sizes of a run as one rank sees them.
 struct Sizes {
@@ -77,28 +64,23 @@ void add_bytes(PassTime& pass, const KernelRates& rates, double bytes, double ke
   pass.kernels += kernels;
 }
 
+/// Of queries and keys, whose heads are rearranged.
+double moved_bytes(const RunChoices& choices, const KernelRates& rates, const Sizes& sizes) {
+  return sizes.tokens * (sizes.query + sizes.kv) * rearrangement_bytes(rates, choices);
+}
+
 void add_scores(LayerTime& layer,
-                const TrainingSetup& setup,
                 const RunChoices& choices,
                 const KernelRates& rates,
                 const Sizes& sizes) {
-  const double batch = sizes.batch * sizes.heads;
-  const double rate = rates.batched;
-  const double product =
-      product_seconds(rates, rate, sizes.queries, sizes.dim, sizes.sequence, batch);
-  const double context =
-      product_seconds(rates, rate, sizes.queries, sizes.sequence, sizes.dim, batch);
-  const double scores = batch * sizes.queries * sizes.sequence;
-  const double softmax = choices.fused_softmax ? kSoftmaxBytes : kUnfusedSoftmaxBytes;
-  const double dropout = setup.framework.dropout ? kDropoutBytes : 0;
-  const double kernels = kScoreKernels + (choices.fused_softmax ? 0 : kUnfusedSoftmaxKernels);
-  layer.forward.attention +=
-      product + context + scores * (softmax + dropout) / rates.memory + kernels * rates.kernel;
-  layer.forward.kernels += kernels;
-  layer.backward.attention += 2 * (product + context) +
-                              scores * (softmax * 1.5 + dropout) / rates.memory +
-                              kernels * rates.kernel;
-  layer.backward.kernels += kernels;
+  const ScoreShape shape{.matrices = sizes.batch * sizes.heads,
+                         .queries = sizes.queries,
+                         .keys = sizes.sequence,
+                         .head_dim = sizes.dim};
+  layer.forward.attention += score_seconds(rates, choices, shape);
+  layer.backward.attention += score_gradient_seconds(rates, choices, shape);
+  layer.forward.kernels += score_kernels(choices);
+  layer.backward.kernels += score_kernels(choices);
 }
 
 /// Latent attention's projections at the ranks of DeepSeek-V2 and V3 (arXiv 2405.04434,
@@ -125,17 +107,14 @@ void add_attention(LayerTime& layer,
                    const RunChoices& choices,
                    const KernelRates& rates,
                    const Sizes& sizes) {
-  const double e = rates.element;
   if (setup.run.latent_attention) {
     add_latent(layer, rates, sizes);
   } else {
     add_linear(layer, rates, rates.product, sizes.tokens, sizes.hidden, sizes.query + 2 * sizes.kv);
   }
-  // Heads are rearranged, or rotated: eager code does that in 32 bits, one kernel a step.
-  const bool eager = !setup.framework.fused_norm && !choices.compiled;
-  const double moved = sizes.tokens * (sizes.query + sizes.kv) * (eager ? 24 : 2 * e);
-  add_bytes(layer.forward, rates, moved, 2);
-  add_bytes(layer.backward, rates, moved, 2);
+  const double moved = moved_bytes(choices, rates, sizes);
+  add_bytes(layer.forward, rates, moved, kRearrangementKernels);
+  add_bytes(layer.backward, rates, moved, kRearrangementKernels);
   if (choices.flash) {
     // Latent attention's keys carry the rotary part on top: 192 against 128 (average 160).
     const double dim = setup.run.latent_attention ? 1.25 * sizes.dim : sizes.dim;
@@ -144,31 +123,25 @@ void add_attention(LayerTime& layer,
     layer.forward.attention += forward;
     layer.backward.attention += kFlashBackward * forward;
   } else {
-    add_scores(layer, setup, choices, rates, sizes);
+    add_scores(layer, choices, rates, sizes);
   }
   add_linear(layer, rates, rates.product, sizes.tokens, sizes.query, sizes.hidden);
 }
 
 /// Two norms and two residual sums.
 void add_rows(LayerTime& layer,
-              const TrainingSetup& setup,
               const RunChoices& choices,
               const KernelRates& rates,
               const Sizes& sizes) {
-  const double e = rates.element;
-  const FrameworkProfile& framework = setup.framework;
-  const bool norm_fused = framework.fused_norm || choices.compiled;
-  const bool sum_fused = framework.fused_residual || choices.compiled;
   const double elements = 2 * sizes.rows * sizes.hidden;
-  const double norm = norm_fused ? 2 * e : 6 * e;
-  const double dropout = framework.dropout ? 1 : 0;
-  const double bias = setup.run.shape.biases && !sum_fused ? 2 * e : 0;
-  const double sum = 3 * e + dropout + bias;
-  add_bytes(layer.forward, rates, elements * (norm + sum), norm_fused ? 0 : 8);
+  add_bytes(layer.forward,
+            rates,
+            elements * (norm_bytes(rates, choices) + sum_bytes(rates, choices)),
+            2 * norm_kernels(choices));
   add_bytes(layer.backward,
             rates,
-            elements * (2.5 * norm + 3 * e + (dropout > 0 ? 2 * e + 1 : 0)),
-            norm_fused ? 0 : 16);
+            elements * (norm_gradient_bytes(rates, choices) + sum_gradient_bytes(rates, choices)),
+            4 * norm_kernels(choices));
 }
 
 void add_activation(LayerTime& layer,
@@ -176,14 +149,9 @@ void add_activation(LayerTime& layer,
                     const RunChoices& choices,
                     const KernelRates& rates,
                     double elements) {
-  const double e = rates.element;
-  const bool fused = setup.framework.fused_activation || choices.compiled;
   const bool gated = setup.run.shape.activation == OpVariant::kSwiGlu;
-  const double bias = setup.run.shape.biases && !fused ? 2 * e : 0;
-  const double forward = gated ? (fused ? 3 * e : 5 * e) : 2 * e + bias;
-  const double backward = gated ? (fused ? 5 * e : 8 * e) : 3 * e + bias / 2;
-  add_bytes(layer.forward, rates, elements * forward, 0);
-  add_bytes(layer.backward, rates, elements * backward, 0);
+  add_bytes(layer.forward, rates, elements * activation_bytes(rates, choices, gated), 0);
+  add_bytes(layer.backward, rates, elements * activation_gradient_bytes(rates, choices, gated), 0);
 }
 
 double inner_columns(const TransformerShape& shape) {
@@ -206,22 +174,44 @@ void add_mlp(LayerTime& layer,
   add_linear(layer, rates, rates.product, sizes.tokens, inner, sizes.hidden);
 }
 
+/// The layer's last projection and sum, whose results its backward does not read.
+PassTime last_projection(const TrainingSetup& setup,
+                         const RunChoices& choices,
+                         const KernelRates& rates,
+                         const Sizes& sizes) {
+  const double inner = static_cast<double>(setup.run.shape.feed_forward) / setup.run.tp;
+  LayerTime last;
+  add_linear(last, rates, rates.product, sizes.tokens, inner, sizes.hidden);
+  add_bytes(last.forward, rates, sizes.rows * sizes.hidden * sum_bytes(rates, choices), 0);
+  last.forward.kernels = host_share(choices) * kProjectionKernels;
+  return last.forward;
+}
+
 /// What the backward computes again.
-void set_again(LayerTime& layer, const TrainingSetup& setup, const RunChoices& choices) {
+void set_again(LayerTime& layer,
+               const TrainingSetup& setup,
+               const RunChoices& choices,
+               const KernelRates& rates,
+               const Sizes& sizes) {
+  const bool spares = setup.framework.spares_recomputation && !setup.run.experts;
   switch (choices.recompute) {
     case Recompute::kNone:
       return;
     case Recompute::kFull:
       layer.again = layer.forward;
+      if (spares) {
+        layer.again += last_projection(setup, choices, rates, sizes).scaled(-1);
+      }
       return;
     case Recompute::kSelective:
       break;
   }
   switch (setup.run.selective) {
     case SelectiveKind::kAttentionCore:
-      if (!choices.flash) {
+      if (spares || !choices.flash) {
         layer.again.attention = layer.forward.attention;
-        layer.again.kernels = kScoreKernels;
+        add_bytes(layer.again, rates, moved_bytes(choices, rates, sizes), kRearrangementKernels);
+        layer.again.kernels += host_share(choices) + (choices.flash ? 0 : score_kernels(choices));
       }
       return;
     case SelectiveKind::kOperations:
@@ -236,22 +226,9 @@ void set_again(LayerTime& layer, const TrainingSetup& setup, const RunChoices& c
   }
 }
 
-/// Bytes per weight for accumulating a micro-batch's gradient.
-double bytes_to_accumulate(const TrainingSetup& setup,
-                           const RunChoices& choices,
-                           const KernelRates& rates) {
-  if (setup.run.zero_stage == 3 || (setup.run.micro_batches == 1 && !choices.gradient_32)) {
-    return 0;  // whole gradients live for one backward only
-  }
-  const bool fused = setup.framework.fused_accumulation ||
-                     (setup.framework.fused_casts && rates.narrow < rates.element);
-  return accumulation_bytes(rates, choices.gradient_32, fused);
-}
-
 void set_kernels(LayerTime& layer, const RunChoices& choices) {
-  const double compiled = choices.compiled ? 0.6 : 1;
-  layer.forward.kernels += compiled * kForwardKernels;
-  layer.backward.kernels += compiled * kBackwardKernels;
+  layer.forward.kernels += host_share(choices) * kForwardKernels;
+  layer.backward.kernels += host_share(choices) * kBackwardKernels;
 }
 
 }  // namespace
@@ -275,25 +252,6 @@ PassTime PassTime::scaled(double factor) const {
   return result;
 }
 
-RunChoices choices_of(const TrainingSetup& setup) {
-  const TrainingRun& run = setup.run;
-  const FrameworkProfile& framework = setup.framework;
-  RunChoices choices;
-  choices.flash = run.flash_attention.value_or(framework.flash_attention);
-  choices.compiled = run.compiled.value_or(framework.timing_class == "torchtitan");
-  choices.sequence_parallel =
-      run.tp > 1 && run.sequence_parallel.value_or(framework.sequence_parallel);
-  choices.gradient_32 = run.gradient_32.value_or(framework.gradient_32 && !run.half_precision);
-  choices.overlap_gradients = run.overlap_gradients.value_or(framework.overlap_gradients);
-  choices.overlap_gather = run.overlap_gather.value_or(framework.overlap_gather);
-  choices.recompute = run.recompute.value_or(framework.recompute);
-  // Megatron's fused kernels take up to 2048 (later 4096, 16384) keys, and a number of score
-  // matrices that is a multiple of four (megatron/fused_kernels, is_kernel_available).
-  const std::int64_t matrices = std::int64_t{run.micro_batch} * run.shape.heads / run.tp;
-  choices.fused_softmax = framework.fused_softmax && run.sequence <= 2048 && matrices % 4 == 0;
-  return choices;
-}
-
 LayerTime dense_layer(const TrainingSetup& setup,
                       const RunChoices& choices,
                       const KernelRates& rates) {
@@ -301,15 +259,15 @@ LayerTime dense_layer(const TrainingSetup& setup,
   LayerTime layer;
   set_kernels(layer, choices);
   add_attention(layer, setup, choices, rates, sizes);
-  add_rows(layer, setup, choices, rates, sizes);
+  add_rows(layer, choices, rates, sizes);
   add_mlp(layer,
           setup,
           choices,
           rates,
           sizes,
           static_cast<double>(setup.run.shape.feed_forward) / setup.run.tp);
-  set_again(layer, setup, choices);
-  add_accumulation(layer, setup, choices, rates);
+  set_again(layer, setup, choices, rates, sizes);
+  add_accumulation(layer, choices, rates);
   return layer;
 }
 
@@ -323,7 +281,7 @@ LayerTime expert_layer(const TrainingSetup& setup,
   LayerTime layer;
   set_kernels(layer, choices);
   add_attention(layer, setup, choices, rates, sizes);
-  add_rows(layer, setup, choices, rates, sizes);
+  add_rows(layer, choices, rates, sizes);
   if (experts.shared_feed_forward > 0) {
     add_mlp(layer,
             setup,
@@ -356,17 +314,14 @@ LayerTime expert_layer(const TrainingSetup& setup,
   layer.weights += routing.weights;
   layer.forward.kernels += kRoutingKernels;
   layer.backward.kernels += kRoutingKernels;
-  set_again(layer, setup, choices);
-  add_accumulation(layer, setup, choices, rates);
+  set_again(layer, setup, choices, rates, sizes);
+  add_accumulation(layer, choices, rates);
   return layer;
 }
 
-void add_accumulation(LayerTime& layer,
-                      const TrainingSetup& setup,
-                      const RunChoices& choices,
-                      const KernelRates& rates) {
+void add_accumulation(LayerTime& layer, const RunChoices& choices, const KernelRates& rates) {
   layer.backward.elementwise +=
-      layer.weights * bytes_to_accumulate(setup, choices, rates) / rates.memory;
+      layer.weights * sum_of_gradients_bytes(rates, choices) / rates.memory;
 }
 
 LayerTime embedding_time(const TrainingSetup& setup,
@@ -376,13 +331,17 @@ LayerTime embedding_time(const TrainingSetup& setup,
                           static_cast<double>(setup.run.sequence) / setup.run.cp *
                           static_cast<double>(setup.run.shape.hidden);
   LayerTime layer;
-  add_bytes(layer.forward, rates, elements * 3 * rates.element, 6);
-  add_bytes(layer.backward, rates, elements * 6 * rates.element, 4);
+  add_bytes(
+      layer.forward, rates, elements * kEmbeddingTraffic * rates.element, kEmbeddingForwardKernels);
+  add_bytes(layer.backward,
+            rates,
+            elements * kEmbeddingGradientTraffic * rates.element,
+            kEmbeddingBackwardKernels);
   // The table's gradient is cleared, then added to the sum, whole.
   layer.weights =
       static_cast<double>(setup.run.shape.vocabulary * setup.run.shape.hidden) / setup.run.tp;
   layer.backward.elementwise += layer.weights * rates.element / rates.memory;
-  add_accumulation(layer, setup, choices, rates);
+  add_accumulation(layer, choices, rates);
   return layer;
 }
 
@@ -398,12 +357,15 @@ LayerTime head_time(const TrainingSetup& setup,
   LayerTime layer;
   add_linear(layer, wide, rates.wide, sizes.tokens, sizes.hidden, vocabulary);
   const double elements = sizes.rows * sizes.hidden;
-  add_bytes(layer.forward, rates, elements * 2 * rates.element, 4);
-  add_bytes(layer.backward, rates, elements * 5 * rates.element, 4);
+  add_bytes(layer.forward, rates, elements * norm_bytes(rates, choices), norm_kernels(choices));
+  add_bytes(layer.backward,
+            rates,
+            elements * norm_gradient_bytes(rates, choices),
+            2 * norm_kernels(choices));
   const double logits = sizes.tokens * vocabulary;
-  add_bytes(layer.forward, rates, logits * kLossBytes * 0.6, 8);
-  add_bytes(layer.backward, rates, logits * kLossBytes * 0.4, 4);
-  add_accumulation(layer, setup, choices, rates);
+  add_bytes(layer.forward, rates, logits * kLossBytes, kLossForwardKernels);
+  add_bytes(layer.backward, rates, logits * kLossGradientBytes, kLossBackwardKernels);
+  add_accumulation(layer, choices, rates);
   return layer;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sim/cost/kernel_time.h"
+#include "sim/cost/run_choices.h"
 
 namespace stagewright {
 
@@ -25,19 +26,6 @@ struct LayerTime {
   double weights = 0;  ///< elements of the products' weights on this rank
 };
 
-/// What the run leaves open, as the framework does it.
-struct RunChoices {
-  bool flash = true;
-  bool fused_softmax = true;
-  bool sequence_parallel = false;
-  bool compiled = false;
-  bool gradient_32 = true;
-  bool overlap_gradients = true;
-  bool overlap_gather = true;
-  Recompute recompute = Recompute::kNone;
-};
-[[nodiscard]] RunChoices choices_of(const TrainingSetup& setup);
-
 /// A layer with its MLP.
 [[nodiscard]] LayerTime dense_layer(const TrainingSetup& setup,
                                     const RunChoices& choices,
@@ -48,10 +36,7 @@ struct RunChoices {
                                      const KernelRates& rates,
                                      double traffic);
 /// Adds to the backward what accumulating the weights' gradients over micro-batches moves.
-void add_accumulation(LayerTime& layer,
-                      const TrainingSetup& setup,
-                      const RunChoices& choices,
-                      const KernelRates& rates);
+void add_accumulation(LayerTime& layer, const RunChoices& choices, const KernelRates& rates);
 /// Embedding; output layer with its norm and the loss, the vocabulary divided over `share` ranks.
 [[nodiscard]] LayerTime embedding_time(const TrainingSetup& setup,
                                        const RunChoices& choices,

@@ -143,7 +143,8 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   const bool decomposed = run.async_tensor_parallel || pieces.setup->framework.overlap_tensor;
   const bool under_weights = pieces.setup->framework.overlap_input_gradient;
   const double hidden = decomposed ? pieces.get(StepConstant::kTensorOverlap) : 0;
-  const double again = pieces.choices.recompute == Recompute::kFull ? 1
+  const bool spares = pieces.setup->framework.spares_recomputation && !run.experts;
+  const double again = pieces.choices.recompute == Recompute::kFull ? (spares ? 0.5 : 1)
                        : pieces.choices.recompute == Recompute::kSelective &&
                                run.selective != SelectiveKind::kAttentionCore
                            ? 0.5
@@ -181,8 +182,8 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   return part;
 }
 
-/// Embedding or output layer.
-Part end_part(const Pieces& pieces, const LayerTime& end) {
+/// Embedding or output layer, with so many tensor-parallel collectives.
+Part end_part(const Pieces& pieces, const LayerTime& end, int collectives) {
   const TrainingRun& run = pieces.run();
   Part part;
   double traffic = 0;
@@ -190,7 +191,8 @@ Part end_part(const Pieces& pieces, const LayerTime& end) {
     const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
     const double bytes =
         tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
-    traffic = traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants);
+    traffic = traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants) +
+              collectives * pieces.get(StepConstant::kCollectiveMicros) * 1e-6;
   }
   part.forward = end.forward.device() + traffic / 2;
   part.backward = end.backward.device() + traffic / 2;
@@ -224,9 +226,11 @@ Pipeline pipeline_of(const Pieces& pieces) {
                       run.vocabulary_placement == VocabularyPlacement::kAllStagesOnce ||
                       run.vocabulary_placement == VocabularyPlacement::kInterlaced;
   const double share = spread ? static_cast<double>(run.tp) * run.pp : run.tp;
-  const Part head = end_part(pieces, head_time(*pieces.setup, pieces.choices, pieces.rates, share));
+  // The rows' maxima and sums, and the input's gradient; the looked-up rows.
+  const Part head =
+      end_part(pieces, head_time(*pieces.setup, pieces.choices, pieces.rates, share), 3);
   const Part embedding =
-      end_part(pieces, embedding_time(*pieces.setup, pieces.choices, pieces.rates));
+      end_part(pieces, embedding_time(*pieces.setup, pieces.choices, pieces.rates), 1);
 
   Pipeline pipeline;
   pipeline.layers =
@@ -243,19 +247,19 @@ Pipeline pipeline_of(const Pieces& pieces) {
     }
     return part;
   };
-  const auto take = [&](const Part& part, double count) {
-    pipeline.sum += count * part.total();
+  const auto take = [&](const Part& part) {
+    pipeline.sum += part.total();
     if (part.total() > pipeline.slowest.total()) {
       pipeline.slowest = part;
     }
   };
   if (run.pp == 1) {
-    take(stage(layers.first, true, true), 1);
+    take(stage(layers.first, true, true));
   } else {
-    take(stage(layers.first, true, false), 1);
-    take(stage(layers.last, false, true), 1);
+    take(stage(layers.first, true, false));
+    take(stage(layers.last, false, true));
     if (run.pp > 2) {
-      take(stage(layers.middle_most, false, false), 1);
+      take(stage(layers.middle_most, false, false));
       pipeline.sum += stage(layers.middle_sum, false, false).total() -
                       stage(layers.middle_most, false, false).total();
       if (spread) {
@@ -336,9 +340,7 @@ double replicated_traffic(const Pieces& pieces,
                           double backward) {
   const TrainingRun& run = pieces.run();
   const double gradient = parameters * (pieces.choices.gradient_32 ? 4 : 2);
-  const double buckets = std::max(
-      1.0,
-      std::ceil(gradient / static_cast<double>(pieces.setup->framework.gradient_bucket.count())));
+  const double buckets = bucket_pieces(gradient, pieces.setup->framework.gradient_bucket);
   const double overlap = pieces.get(StepConstant::kReplicaOverlap);
   double reduce = 0;
   double gather = 0;
@@ -359,6 +361,21 @@ double replicated_traffic(const Pieces& pieces,
              (run.shard_group > 0 ? run.shard_group : run.dp);
   }
   return reduce + gather - reduce_hidden - gather_hidden + owners;
+}
+
+/// The embedding table's gradient, summed between the two ends of the pipeline that hold it.
+void add_tied_table(StepTime& step, const Pieces& pieces) {
+  const TrainingRun& run = pieces.run();
+  if (run.pp == 1 || !run.shape.tied_embeddings) {
+    return;
+  }
+  const std::int64_t distance = std::int64_t{run.tp} * run.dp * run.cp * (run.pp - 1);
+  const bool one_node = run.devices() <= pieces.setup->domain;
+  const GroupGeometry ends =
+      strided_group(*pieces.setup, *pieces.constants, 2, one_node ? 1 : distance);
+  const double table = static_cast<double>(run.shape.vocabulary * run.shape.hidden) / run.tp;
+  step.terms[static_cast<std::size_t>(StepTerm::kGradientTraffic)] += traffic_seconds(
+      OpKind::kAllReduce, table * (pieces.choices.gradient_32 ? 4 : 2), ends, *pieces.constants);
 }
 
 void add_data_parallel(StepTime& step, const Pieces& pieces, const Pipeline& pipeline) {
@@ -399,13 +416,17 @@ void add_data_parallel(StepTime& step, const Pieces& pieces, const Pipeline& pip
                       std::int64_t{run.ep} * run.expert_tp.value_or(1));
     term += replicated_traffic(pieces, rank.experts, expert_group, backward);
   }
-  if (run.pp > 1 && run.shape.tied_embeddings) {
-    const GroupGeometry ends =
-        strided_group(*pieces.setup, *pieces.constants, 2, std::int64_t{run.tp} * replicas);
-    const double table = static_cast<double>(run.shape.vocabulary * run.shape.hidden) / run.tp;
-    term += traffic_seconds(
-        OpKind::kAllReduce, table * (pieces.choices.gradient_32 ? 4 : 2), ends, *pieces.constants);
-  }
+}
+
+Pieces pieces_of(const TrainingSetup& setup, const StepConstants& constants) {
+  Pieces pieces{.setup = &setup,
+                .constants = &constants,
+                .timing = constants.timing(setup.framework.timing_class),
+                .choices = {},
+                .rates = {}};
+  pieces.choices = choices_of(setup);
+  pieces.rates = kernel_rates(setup, constants, pieces.timing);
+  return pieces;
 }
 
 }  // namespace
@@ -425,14 +446,12 @@ Result<void> can_price(const TrainingSetup& setup) {
   return check(setup.run);
 }
 
+StageLayers rank_layers_of(const TrainingSetup& setup, const StepConstants& constants) {
+  return pipeline_of(pieces_of(setup, constants)).layers;
+}
+
 StepTime step_time(const TrainingSetup& setup, const StepConstants& constants) {
-  Pieces pieces{.setup = &setup,
-                .constants = &constants,
-                .timing = constants.timing(setup.framework.timing_class),
-                .choices = {},
-                .rates = {}};
-  pieces.choices = choices_of(setup);
-  pieces.rates = kernel_rates(setup, constants, pieces.timing);
+  const Pieces pieces = pieces_of(setup, constants);
   const Pipeline pipeline = pipeline_of(pieces);
   StepTime step;
   for (std::size_t i = 0; i < kStepTermCount; ++i) {
@@ -440,6 +459,9 @@ StepTime step_time(const TrainingSetup& setup, const StepConstants& constants) {
   }
   add_bubble(step, pieces, pipeline);
   add_data_parallel(step, pieces, pipeline);
+  if (setup.run.zero_stage != 3) {
+    add_tied_table(step, pieces);
+  }
   step.terms[static_cast<std::size_t>(StepTerm::kFixed)] =
       constants[StepConstant::kStepMillis] * 1e-3;
   double total = 0;

@@ -9,6 +9,7 @@
 #include "core/base/units.h"
 #include "core/training/training_setup.h"
 #include "sim/cost/step_constants.h"
+#include "sim/step/stage_layers.h"
 
 namespace stagewright {
 
@@ -51,6 +52,10 @@ struct StepTime {
 /// a few microseconds.  REQUIRES: check(setup.run) holds; every peak rate that the run's number
 /// format falls back to is in the device (a device without any gives a failure from `can_price`).
 [[nodiscard]] StepTime step_time(const TrainingSetup& setup, const StepConstants& constants);
+
+/// How the closed form divides the layers over the pipeline's ranks.  REQUIRES: as step_time.
+[[nodiscard]] StageLayers rank_layers_of(const TrainingSetup& setup,
+                                         const StepConstants& constants);
 
 /// Standard deviation of the logarithm for this mix of terms.
 [[nodiscard]] double step_deviation(const StepTime& step, const StepBand& band);

@@ -1,7 +1,6 @@
 #include "sim/step/step_traffic.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/cost/analytical_links.h"
 
@@ -25,21 +24,6 @@ GroupGeometry strided_group(const TrainingSetup& setup,
   group.inter_node = setup.inter_node;
   group.inter_node.efficiency = constants[StepConstant::kNicShare];
   return group;
-}
-
-double traffic_seconds(OpKind kind,
-                       double bytes,
-                       const GroupGeometry& group,
-                       const StepConstants& constants,
-                       double pieces) {
-  if (group.members <= 1 || bytes <= 0) {
-    return 0;
-  }
-  const Bytes piece(static_cast<std::int64_t>(bytes / pieces));
-  const double each = to_seconds(collective_time(kind, piece, group));
-  const double ring = constants[StepConstant::kNodeMicros] * 1e-6 * (group.nodes - 1) *
-                      (kind == OpKind::kAllReduce ? 2 : 1);
-  return pieces * (each + ring);
 }
 
 double message_seconds(double bytes,

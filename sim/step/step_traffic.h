@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include "core/model/op.h"
 #include "core/training/training_setup.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/step_constants.h"
+#include "sim/cost/traffic_time.h"
 
 namespace stagewright {
 
@@ -16,14 +16,6 @@ namespace stagewright {
                                           const StepConstants& constants,
                                           std::int64_t members,
                                           std::int64_t stride);
-
-/// Seconds of a collective alone (sim/cost/analytical_links.h), in `pieces` equal buckets.
-/// Each piece between nodes adds the calibrated latency per node of the ring.
-[[nodiscard]] double traffic_seconds(OpKind kind,
-                                     double bytes,
-                                     const GroupGeometry& group,
-                                     const StepConstants& constants,
-                                     double pieces = 1);
 
 /// A message to the rank `distance` devices further.
 [[nodiscard]] double message_seconds(double bytes,

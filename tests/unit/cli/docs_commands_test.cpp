@@ -1,5 +1,6 @@
 /// The commands that docs show print what the docs show.
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -85,10 +86,9 @@ TEST_P(DocsCommands, PrintWhatTheDocsShow) {
 
 INSTANTIATE_TEST_SUITE_P(Pages,
                          DocsCommands,
-                         testing::Values("cli.md", "schedules_for_students.md"),
+                         testing::Values("cli.md", "schedules_for_students.md", "../README.md"),
                          [](const auto& test) {
-                           std::string name = test.param;
-                           return name.substr(0, name.find('.'));
+                           return std::filesystem::path(test.param).stem().string();
                          });
 
 }  // namespace

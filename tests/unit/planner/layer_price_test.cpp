@@ -48,7 +48,6 @@ TransformerShape llama3() {
 struct LayerPrices {
   double forward = 0;
   double backward = 0;
-  [[nodiscard]] double total() const { return forward + backward; }
 };
 
 class LayerPriceTest : public testing::TestWithParam<const char*> {
@@ -63,7 +62,10 @@ class LayerPriceTest : public testing::TestWithParam<const char*> {
   [[nodiscard]] LayerPrices by_operation(const TransformerShape& shape, const Plan& plan) const {
     const auto model = make_transformer("model", "gpt2", shape);
     const auto cluster = find_cluster(files_, std::string("1x8x") + GetParam());
-    const auto cost = make_calibrated_cost(constants_, framework_);
+    TrainingSetup setup;
+    setup.framework = framework_;
+    setup.run.shape = shape;
+    const auto cost = make_calibrated_cost(constants_, setup);
     const auto costs = layer_costs(model.value(), cluster.value(), *cost, plan);
     const LayerCost& layer = costs.value().layers.at(1);
     return {to_seconds(layer.forward), to_seconds(layer.backward)};
@@ -85,31 +87,17 @@ class LayerPriceTest : public testing::TestWithParam<const char*> {
   FrameworkProfile framework_ = find_framework(files_, "stagewright").value();
 };
 
-// Closed form and list move the same bytes and multiply the same matrices.  The closed form counts
-// the heads' rotation as two kernels and takes norms, sums and activation as parts of their
-// neighbours; the list has 4 kernels more forward and 6 backward, each with its overhead.
-TEST_P(LayerPriceTest, LlamaLayerCostsTheSameByBothPathsButForSmallKernels) {
-  const double kernel = constants_[StepConstant::kKernelMicros] * 1e-6;
-  for (const std::int32_t micro_batch : {1, 2}) {
-    const Plan plan = plan_of(llama3(), micro_batch);
-    const LayerPrices list = by_operation(llama3(), plan);
-    const LayerPrices closed = in_closed_form(llama3(), plan);
-    EXPECT_NEAR((list.forward - closed.forward) / kernel, 4, 0.2) << micro_batch;
-    EXPECT_NEAR((list.backward - closed.backward) / kernel, 6, 0.2) << micro_batch;
-    EXPECT_NEAR(list.total() / closed.total(), 1, 0.002) << micro_batch;
-  }
-}
-
-// GPT's biases differ, too: the closed form moves them with the residual sum and rearranges the
-// heads; the list adds them inside the products and sums their gradients by kernels of their own.
-TEST_P(LayerPriceTest, GptLayerCostsTheSameByBothPathsButForBiases) {
-  for (const std::int32_t micro_batch : {1, 4}) {
-    const Plan plan = plan_of(gpt3(), micro_batch);
-    const LayerPrices list = by_operation(gpt3(), plan);
-    const LayerPrices closed = in_closed_form(gpt3(), plan);
-    EXPECT_NEAR(list.forward / closed.forward, 1, 0.02) << micro_batch;
-    EXPECT_NEAR(list.backward / closed.backward, 1, 0.01) << micro_batch;
-    EXPECT_NEAR(list.total() / closed.total(), 1, 0.005) << micro_batch;
+// Closed form and list add up the same kernels (sim/cost/row_kernels.h); durations are rounded to
+// picoseconds.  The list's price holds up to the host's issue, which these sizes never wait for.
+TEST_P(LayerPriceTest, ALayerCostsTheSameByBothPaths) {
+  for (const TransformerShape& shape : {gpt3(), llama3()}) {
+    for (const std::int32_t micro_batch : {1, 2}) {
+      const Plan plan = plan_of(shape, micro_batch);
+      const LayerPrices list = by_operation(shape, plan);
+      const LayerPrices closed = in_closed_form(shape, plan);
+      EXPECT_NEAR(list.forward / closed.forward, 1, 1e-6) << micro_batch;
+      EXPECT_NEAR(list.backward / closed.backward, 1, 1e-6) << micro_batch;
+    }
   }
 }
 

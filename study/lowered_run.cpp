@@ -1,0 +1,201 @@
+#include "study/lowered_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/model/transformer.h"
+#include "planner/lower/lower.h"
+#include "sim/cost/calibrated_cost.h"
+#include "sim/cost/run_choices.h"
+#include "sim/engine/static_pass.h"
+#include "sim/step/step_time.h"
+
+namespace stagewright {
+namespace {
+
+Result<void> unsupported(std::string what) {
+  return fail(ErrorCode::kUnsupported, std::move(what) + " cannot be lowered");
+}
+
+DType compute_type(const TrainingRun& run) {
+  switch (run.format) {
+    case MatrixFormat::kFloat32:
+      return DType::kFloat32;
+    case MatrixFormat::kTf32:
+      return DType::kTf32;
+    case MatrixFormat::kFloat16:
+      return DType::kFloat16;
+    case MatrixFormat::kBFloat16:
+    case MatrixFormat::kFloat8:
+    case MatrixFormat::kFloat8Blocks:
+    case MatrixFormat::kFloat4:
+      break;
+  }
+  return DType::kBFloat16;
+}
+
+Result<void> check_expressible(const TrainingSetup& setup, const RunChoices& choices) {
+  const TrainingRun& run = setup.run;
+  if (run.experts || run.ep > 1) {
+    return unsupported("a model with experts");
+  }
+  if (run.latent_attention) {
+    return unsupported("latent attention");
+  }
+  if (run.cp > 1) {
+    return unsupported("context parallelism");
+  }
+  if (choices.sequence_parallel) {
+    return unsupported("sequence parallelism");
+  }
+  if (run.zero_stage == 3 || run.shard_group > 0) {
+    return unsupported("parameters or state sharded as this framework does it");
+  }
+  if (run.vocabulary_placement != VocabularyPlacement::kEnds &&
+      run.vocabulary_placement != VocabularyPlacement::kRedistributed) {
+    return unsupported("a vocabulary divided over the stages");
+  }
+  if (run.format == MatrixFormat::kFloat8 || run.format == MatrixFormat::kFloat8Blocks ||
+      run.format == MatrixFormat::kFloat4) {
+    return unsupported("an 8-bit or 4-bit format");
+  }
+  if (choices.recompute == Recompute::kSelective &&
+      run.selective != SelectiveKind::kAttentionCore) {
+    return unsupported("this selective recomputation");
+  }
+  if (run.micro_batches > std::int64_t{1} << 20) {
+    return unsupported("so many micro-batches");
+  }
+  return {};
+}
+
+/// Transformer layers of each pipeline rank.
+std::vector<std::int32_t> blocks_by_rank(const TrainingRun& run, const StageLayers& layers) {
+  if (run.pp == 1) {
+    return {static_cast<std::int32_t>(run.shape.layers)};
+  }
+  std::vector<std::int32_t> blocks{static_cast<std::int32_t>(layers.first)};
+  auto left = static_cast<std::int32_t>(std::llround(layers.middle_sum));
+  for (std::int32_t rank = 1; rank + 1 < run.pp; ++rank) {
+    const std::int32_t ranks = run.pp - 1 - rank;
+    const std::int32_t own = (left + ranks - 1) / ranks;
+    blocks.push_back(own);
+    left -= own;
+  }
+  blocks.push_back(static_cast<std::int32_t>(layers.last));
+  return blocks;
+}
+
+/// Virtual stage c of rank r is stage c pp + r; a rank's layers as even as possible over its own.
+Result<std::vector<StagePlan>> stages_of(const TrainingRun& run,
+                                         const StageLayers& layers,
+                                         Recompute recompute) {
+  const std::vector<std::int32_t> blocks = blocks_by_rank(run, layers);
+  std::vector<StagePlan> stages;
+  std::int32_t next = 0;
+  for (std::int32_t chunk = 0; chunk < run.virtual_stages; ++chunk) {
+    for (std::int32_t rank = 0; rank < run.pp; ++rank) {
+      const std::int32_t total = blocks[static_cast<std::size_t>(rank)];
+      const std::int32_t own =
+          total / run.virtual_stages + (chunk < total % run.virtual_stages ? 1 : 0);
+      stages.push_back({.layers = own, .dp = run.dp, .tp = run.tp, .recompute = recompute});
+    }
+  }
+  ++stages.front().layers;
+  ++stages.back().layers;
+  for (StagePlan& stage : stages) {
+    if (stage.layers < 1) {
+      return tl::unexpected(unsupported("a stage without layers").error());
+    }
+    stage.first_layer = next;
+    next += stage.layers;
+  }
+  return stages;
+}
+
+/// Nodes of as many devices as reach each other over the inner link.
+Cluster cluster_of(const TrainingSetup& setup) {
+  Cluster cluster;
+  cluster.types = {setup.device};
+  const std::int64_t devices = setup.run.devices();
+  const auto each = static_cast<std::size_t>(std::min<std::int64_t>(setup.domain, devices));
+  const auto nodes = static_cast<std::size_t>((devices + setup.domain - 1) / setup.domain);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    cluster.nodes.push_back({.name = "", .devices = std::vector<std::int32_t>(each, 0)});
+  }
+  cluster.name = fmt::format("{}x{}x{}", nodes, each, setup.device.name);
+  cluster.intra_node = setup.intra_node;
+  cluster.inter_node = setup.inter_node;
+  return cluster;
+}
+
+std::string schedule_of(const TrainingRun& run) {
+  const bool interleaved = run.schedule.empty()
+                               ? run.virtual_stages > 1
+                               : run.schedule.find("interleaved") != std::string::npos;
+  return interleaved ? "interleaved-1f1b" : run.schedule.empty() ? "1f1b" : run.schedule;
+}
+
+}  // namespace
+
+Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& constants) {
+  const TrainingRun& run = setup.run;
+  const RunChoices choices = choices_of(setup);
+  if (auto able = check_expressible(setup, choices); !able) {
+    return pass_on(std::move(able));
+  }
+  TransformerShape shape = run.shape;
+  shape.max_sequence = std::max(shape.max_sequence, run.sequence);
+  auto model = make_transformer("model", "gpt2", shape);
+  if (!model) {
+    return pass_on(std::move(model));
+  }
+  auto stages = stages_of(run, rank_layers_of(setup, constants), choices.recompute);
+  if (!stages) {
+    return pass_on(std::move(stages));
+  }
+  LoweredRun lowered{.model = *std::move(model), .cluster = cluster_of(setup), .plan = {}};
+  Plan& plan = lowered.plan;
+  plan.stages = *std::move(stages);
+  plan.virtual_stages = run.virtual_stages;
+  plan.sequence = static_cast<std::int32_t>(run.sequence);
+  plan.micro_batch_size = run.micro_batch;
+  plan.micro_batches = static_cast<std::int32_t>(run.micro_batches);
+  plan.schedule = schedule_of(run);
+  plan.zero_stage = run.zero_stage;
+  plan.precision.compute = compute_type(run);
+  plan.precision.gradient =
+      choices.gradient_32 ? DType::kFloat32
+      : plan.precision.compute == DType::kFloat32 || plan.precision.compute == DType::kTf32
+          ? DType::kFloat32
+          : plan.precision.compute;
+  return lowered;
+}
+
+Result<Duration> static_step_time(const TrainingSetup& setup, const StepConstants& constants) {
+  const auto lowered = lowered_run(setup, constants);
+  if (!lowered) {
+    return tl::unexpected<Error>(lowered.error());
+  }
+  const auto schedule = lower(lowered->model,
+                              lowered->cluster,
+                              lowered->plan,
+                              repeat_rules(setup.framework, choices_of(setup).flash));
+  if (!schedule) {
+    return tl::unexpected<Error>(schedule.error());
+  }
+  const auto cost = make_calibrated_cost(constants, setup);
+  const auto simulation =
+      simulate(*schedule, lowered->cluster, *cost, {.trace = TraceDetail::kNone});
+  if (!simulation) {
+    return tl::unexpected<Error>(simulation.error());
+  }
+  return simulation->summary.step_time;
+}
+
+}  // namespace stagewright

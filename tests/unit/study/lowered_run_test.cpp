@@ -1,0 +1,61 @@
+// The runs of published records as plans.
+
+#include "study/lowered_run.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/base/data_files.h"
+#include "core/base/file.h"
+#include "sim/memory/memory_constants.h"
+#include "sim/step/step_time.h"
+#include "study/record_setup.h"
+#include "study/validate.h"
+#include "tests/support/source_folder.h"
+
+namespace stagewright {
+namespace {
+
+std::vector<RecordLine> records_of(const std::string& dataset) {
+  const auto text = read_file(source_folder() / "tests/data/measured_runs.jsonl");
+  std::vector<RecordLine> records;
+  for (RecordLine& line : parse_measured_records(text.value())) {
+    if (line.record && line.dataset == dataset) {
+      records.push_back(std::move(line));
+    }
+  }
+  return records;
+}
+
+// Megatron-LM's table of 2021: plans with and without pipelines, interleaved ones too.
+TEST(LoweredRun, PublishedPlansCostWhatTheClosedFormSays) {
+  const DataFiles files = DataFiles::embedded();
+  const StepConstants constants = load_step_constants(files).value();
+  RecordSetups setups(files);
+  const auto records = records_of("megatron_sc21");
+  ASSERT_FALSE(records.empty());
+  for (const RecordLine& line : records) {
+    const TrainingSetup setup = setups.setup_of(*line.record).value();
+    const auto time = static_step_time(setup, constants);
+    ASSERT_TRUE(time) << line.id << ": " << time.error().to_string();
+    EXPECT_NEAR(to_seconds(*time) / step_time(setup, constants).seconds, 1, 0.03) << line.id;
+  }
+}
+
+TEST(LoweredRun, SaysWhyARunKeepsTheClosedForm) {
+  const DataFiles files = DataFiles::embedded();
+  const auto report = validate(files,
+                               records_of("megatron_bridge"),
+                               load_step_constants(files).value(),
+                               load_memory_constants(files).value());
+  ASSERT_TRUE(report);
+  bool experts = false;
+  for (const AccuracyRow& row : report->rows) {
+    experts = experts || row.price == "closed form: a model with experts cannot be lowered";
+  }
+  EXPECT_TRUE(experts);
+}
+
+}  // namespace
+}  // namespace stagewright
