@@ -8,7 +8,7 @@
 #include "core/base/file.h"
 #include "core/cluster/cluster.h"
 #include "sim/cost/kernel_time.h"
-#include "sim/step/step_time.h"
+#include "study/lowered_run.h"
 #include "study/record_setup.h"
 
 namespace stagewright {
@@ -114,7 +114,7 @@ TEST(FitKernels, PrefersWhatTrainingStepsBearOut) {
       record.run.micro_batch = size;
       record.run.micro_batches = 8;
       RecordSetups setups(files);
-      record.iteration_seconds = step_time(*setups.setup_of(record), truth).seconds;
+      record.iteration_seconds = to_seconds(*static_step_time(*setups.setup_of(record), truth));
       steps.push_back({.id = record.id, .dataset = "own", .record = record, .skipped = {}});
     }
   }
