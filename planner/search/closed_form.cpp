@@ -8,7 +8,6 @@
 #include "planner/schedules/registry.h"
 #include "planner/search/cuts.h"
 #include "planner/search/least_held.h"
-#include "sim/cost/phase_price.h"
 
 namespace stagewright {
 namespace {
@@ -187,24 +186,15 @@ Duration ClosedForm::collective(OpKind kind, Bytes bytes, const GroupGeometry& g
   op.variant = OpVariant::kSum;
   op.dtype = DType::kFloat32;
   op.shape.cols = bytes.count() / size_of(op.dtype).count();
-  if (op.shape.cols == 0) {
-    return Duration{};
-  }
-  const ExecutionRules rules = job_.cost->rules(job_.cluster->types.front());
-  const double hidden =
-      std::max({rules.reduction_hidden, rules.gather_hidden, rules.sharded_hidden});
-  const Duration whole = job_.cost->collective(op, group).time;
-  return hidden == 0 ? whole : from_seconds(to_seconds(whole) * (1 - hidden));
+  return op.shape.cols == 0 ? Duration{} : least_exposed(machine(), op, group);
 }
 
 ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes border) const {
   Exchange exchange;
   const RankStrides strides = strides_of(point);
   if (point.pp > 1) {
-    RankPlace place;
-    place.rules = job_.cost->rules(job_.cluster->types.front());
-    place.activation_copies = point.tp;
-    exchange.border = message_time(border, job_.places->ends(strides.pipeline), place, *job_.cost);
+    exchange.border =
+        least_exposed(machine(), border, job_.places->ends(strides.pipeline), point.tp);
   }
   if (point.dp > 1) {
     exchange.replicas = job_.places->group(point.dp, strides.data);
@@ -254,7 +244,9 @@ Duration ClosedForm::time_of(const PlanPoint& point,
       bound = std::max(bound, begin + batches * (scatter + gather));
     }
   }
-  return bound + update_of(point, stages, exchange);
+  const Duration update = update_of(point, stages, exchange);
+  // Split backwards are priced whole, which waiting for the host may make longer than both halves.
+  return split ? bound + update : with_step_overhead(machine(), bound, update, point.devices());
 }
 
 Duration ClosedForm::update_of(const PlanPoint& point,

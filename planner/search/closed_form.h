@@ -10,6 +10,7 @@
 #include "core/cluster/cluster.h"
 #include "planner/schedules/generator.h"
 #include "planner/search/cost_cache.h"
+#include "planner/search/least_exposed.h"
 #include "planner/search/partition.h"
 #include "planner/search/stage_profile.h"
 #include "sim/cost/cost_model.h"
@@ -146,6 +147,7 @@ class ClosedForm {
                                 std::int32_t zero,
                                 Bytes* state) const;
   [[nodiscard]] Exchange exchange_of(const PlanPoint& point, Bytes border) const;
+  [[nodiscard]] PricedMachine machine() const { return {job_.cost, job_.cluster}; }
   [[nodiscard]] Duration collective(OpKind kind, Bytes bytes, const GroupGeometry& group) const;
   /// A cut that fits, or layers recomputed so that it does; nothing where there is none.
   [[nodiscard]] std::optional<Profile> fitting(const PlanPoint& point);
