@@ -8,6 +8,7 @@
 #include "planner/schedules/registry.h"
 #include "planner/search/cuts.h"
 #include "planner/search/least_held.h"
+#include "planner/search/sharded_state.h"
 
 namespace stagewright {
 namespace {
@@ -36,9 +37,7 @@ bool fits_clock(const LayerCosts& costs, std::int32_t micro_batches) {
 }
 
 Bytes state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zero) {
-  return divided(rank.parameters, zero >= 3 ? point.dp : 1) +
-         divided(rank.gradients, zero >= 2 ? point.dp : 1) +
-         divided(rank.optimizer_state, zero >= 1 ? point.dp : 1);
+  return sharded_state(rank.parameters, rank.gradients, rank.optimizer_state, zero, point.dp);
 }
 
 }  // namespace
@@ -90,7 +89,9 @@ std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_reco
     longest = std::max(longest, busy(layer));
   }
   Bound bound;
-  bound.time = point.micro_batches * std::max(busy(sum) / point.pp, longest);
+  bound.time = stretched(
+      point.micro_batches * std::max(busy(sum) / point.pp, longest) + once_a_step(machine()),
+      least_stretch(machine(), point.devices()));
   const LayerCost held = sum_of(*lean);
   const Bytes state = held.parameters + held.gradients + held.optimizer_state -
                       lean->tied.parameters - lean->tied.gradients - lean->tied.optimizer_state;
@@ -180,13 +181,27 @@ const ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
       .first->second;
 }
 
-Duration ClosedForm::collective(OpKind kind, Bytes bytes, const GroupGeometry& group) const {
+Duration ClosedForm::reduction(const PlanPoint& point,
+                               Bytes gradients,
+                               const GroupGeometry& group) const {
+  return point.zero == 3
+             ? collective(OpKind::kReduceScatter, ReplicaTraffic::kSharded, gradients, group)
+             : collective(point.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter,
+                          ReplicaTraffic::kReduction,
+                          gradients,
+                          group);
+}
+
+Duration ClosedForm::collective(OpKind kind,
+                                ReplicaTraffic traffic,
+                                Bytes bytes,
+                                const GroupGeometry& group) const {
   Operation op;
   op.kind = kind;
   op.variant = OpVariant::kSum;
   op.dtype = DType::kFloat32;
   op.shape.cols = bytes.count() / size_of(op.dtype).count();
-  return op.shape.cols == 0 ? Duration{} : least_exposed(machine(), op, group);
+  return op.shape.cols == 0 ? Duration{} : least_exposed(machine(), traffic, op, group);
 }
 
 ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes border) const {
@@ -208,45 +223,49 @@ Duration ClosedForm::time_of(const PlanPoint& point,
   const bool split = generator_of(point).splits_backward;
   const bool pairs = generator_of(point).pairs;
   const std::int64_t batches = point.micro_batches / stages.copies;
-  const OpKind reduce = point.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter;
   Bytes last_bytes(-1);
   Duration last_time{};
-  const auto reduction = [&](Bytes gradients) {
+  const auto reduced = [&](Bytes gradients) {
     if (!exchange.replicas) {
       return Duration{};
     }
     if (gradients != last_bytes) {
       last_bytes = gradients;
-      last_time = collective(reduce, gradients, *exchange.replicas);
+      last_time = reduction(point, gradients, *exchange.replicas);
     }
     return last_time;
   };
-  const Duration first = reduction(stages.ranks.front().first_gradients);
+  const Duration first = reduced(stages.ranks.front().first_gradients);
   Duration bound{};
+  Duration input_bound{};
   for (const RankProfile& rank : stages.ranks) {
     const Duration begin = rank.head + rank.borders * exchange.border;
     const Duration hidden = pairs ? rank.waits : Duration{};
     const Duration worked = begin + batches * (rank.work - hidden);
     const Duration up = rank.borders * exchange.border + first;
     if (split) {
-      bound = std::max({bound,
-                        worked + reduction(rank.least_gradients),
-                        begin + batches * std::max(Duration{}, rank.forward_input - hidden) +
-                            rank.up_input + up});
+      bound = std::max(bound, worked + reduced(rank.least_gradients));
+      input_bound = std::max(
+          input_bound,
+          begin + batches * std::max(Duration{}, rank.forward_input - hidden) + rank.up_input + up);
     } else {
-      bound = std::max({bound, worked + reduction(rank.first_gradients), worked + rank.up + up});
+      bound = std::max({bound, worked + reduced(rank.first_gradients), worked + rank.up + up});
     }
     if (point.zero >= 2 && exchange.replicas) {
-      const Duration scatter = reduction(rank.gradients);
-      const Duration gather =
-          point.zero == 3 ? collective(OpKind::kAllGather, rank.parameters, *exchange.replicas)
-                          : Duration{};
+      const Duration scatter = reduced(rank.gradients);
+      const Duration gather = point.zero == 3 ? collective(OpKind::kAllGather,
+                                                           ReplicaTraffic::kSharded,
+                                                           rank.parameters,
+                                                           *exchange.replicas)
+                                              : Duration{};
       bound = std::max(bound, begin + batches * (scatter + gather));
     }
   }
   const Duration update = update_of(point, stages, exchange);
-  // Split backwards are priced whole, which waiting for the host may make longer than both halves.
-  return split ? bound + update : with_step_overhead(machine(), bound, update, point.devices());
+  // An input half is priced as a whole backward less its weight gradients.  One that waits for the
+  // host by itself may be shorter, which only the stragglers' share makes up for.
+  return std::max(stretched(bound + update, least_stretch(machine(), point.devices())),
+                  split ? input_bound + update : Duration{});
 }
 
 Duration ClosedForm::update_of(const PlanPoint& point,
@@ -254,11 +273,16 @@ Duration ClosedForm::update_of(const PlanPoint& point,
                                const Exchange& exchange) const {
   Duration most{};
   Duration least = Duration::max();
+  const Duration once = once_a_step(machine());
   for (const RankProfile& rank : stages.ranks) {
     // Sharded state is updated by fewer and larger operations than what was priced.
-    Duration own = point.zero == 0 ? rank.optimizer : Duration{};
+    Duration own = once + (point.zero == 0 ? rank.optimizer : Duration{});
     if ((point.zero == 1 || point.zero == 2) && exchange.replicas) {
-      own = collective(OpKind::kAllGather, rank.parameters, *exchange.replicas);
+      // Parameters may be sent out while what comes once a step lasts.
+      own = std::max(
+          own,
+          collective(
+              OpKind::kAllGather, ReplicaTraffic::kGather, rank.parameters, *exchange.replicas));
     }
     most = std::max(most, own);
     least = std::min(least, own);
@@ -320,102 +344,6 @@ Bound ClosedForm::of_pipeline(const PlanPoint& point) {
     }
   }
   return bound;
-}
-
-std::optional<ClosedForm::Profile> ClosedForm::recomputed_evenly(const PlanPoint& point,
-                                                                 const Profile& profile) {
-  const std::int32_t most = *std::ranges::max_element(profile.stage_layers);
-  const auto with = [&](std::int32_t again) {
-    std::vector<std::int32_t> recomputed;
-    for (const std::int32_t layers : profile.stage_layers) {
-      recomputed.push_back(std::min(layers, again));
-    }
-    return make_profile(point, profile.stage_layers, std::move(recomputed));
-  };
-  const auto fits = [&](const Profile& tried) {
-    return memory_of(point, tried.stages, point.zero, nullptr) <= job_.capacity + job_.context;
-  };
-  std::int32_t too_few = 0;
-  std::int32_t enough = most;
-  if (!fits(with(enough))) {
-    return std::nullopt;
-  }
-  while (enough - too_few > 1) {
-    const std::int32_t middle = (too_few + enough) / 2;
-    (fits(with(middle)) ? enough : too_few) = middle;
-  }
-  return with(enough);
-}
-
-std::optional<ClosedForm::Profile> ClosedForm::recomputed_in(const PlanPoint& point,
-                                                             const PartitionProblem& problem) {
-  const Profile& profile = profile_of(point);
-  std::vector<std::int32_t> recomputed;
-  std::size_t layer = 0;
-  for (std::size_t s = 0; s < profile.stage_layers.size(); ++s) {
-    const auto end = layer + static_cast<std::size_t>(profile.stage_layers[s]);
-    PartitionProblem stage{.layers = {},
-                           .in_flight = {problem.in_flight[s]},
-                           .capacity = problem.capacity,
-                           .recompute = true};
-    for (; layer < end; ++layer) {
-      stage.layers.push_back(problem.layers[layer]);
-    }
-    const auto cut = partition(stage);
-    if (!cut) {
-      return std::nullopt;
-    }
-    recomputed.push_back(cut->recomputed.front());
-  }
-  return make_profile(point, profile.stage_layers, std::move(recomputed));
-}
-
-std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point) {
-  const bool one_each = point.virtual_stages == 1 && profile_of(point).stages.copies == 1;
-  if (!one_each) {
-    return point.recompute_fits ? recomputed_evenly(point, profile_of(point)) : std::nullopt;
-  }
-  const PointCosts costs = costs_of(point);
-  PartitionProblem problem{
-      .layers = {}, .in_flight = {}, .capacity = job_.capacity, .recompute = point.recompute_fits};
-  for (std::size_t i = 0; i < costs.plain->layers.size(); ++i) {
-    const LayerCost& layer = costs.plain->layers[i];
-    PartitionLayer part{.time = layer.time(), .state = {}, .saved = layer.saved};
-    part.state = divided(layer.parameters, point.zero >= 3 ? point.dp : 1) +
-                 divided(layer.gradients, point.zero >= 2 ? point.dp : 1) +
-                 divided(layer.optimizer_state, point.zero >= 1 ? point.dp : 1);
-    part.saved_again = layer.saved;
-    if (costs.again != nullptr) {
-      const LayerCost& again = costs.again->layers[i];
-      part.time_again = std::max(Duration{}, again.time() - layer.time());
-      part.saved_again = std::min(layer.saved, again.saved);
-    }
-    problem.layers.push_back(part);
-  }
-  if (point.pp == 1) {
-    problem.layers.back().state -= costs.plain->tied.parameters + costs.plain->tied.gradients +
-                                   costs.plain->tied.optimizer_state;
-    problem.layers.back().state = std::max(problem.layers.back().state, Bytes{});
-  }
-  // What the last layer of a stage works with, as far as all have it in common.
-  const auto& all = costs.plain->layers;
-  const Bytes working = std::ranges::min_element(all, {}, &LayerCost::working)->working;
-  *problem.capacity -= working;
-  problem.layers.back().state += costs.plain->layers.back().working - working;
-  for (std::int32_t stage = 0; stage < point.pp; ++stage) {
-    problem.in_flight.push_back(least_in_flight(point, stage));
-  }
-  if (point.cut != kBalancedCut) {
-    return point.recompute_fits ? recomputed_in(point, problem) : std::nullopt;
-  }
-  auto cut = partition(problem);
-  if (!cut) {
-    return std::nullopt;
-  }
-  return make_profile(
-      point,
-      std::move(cut->layers),
-      point.recompute_fits ? std::move(cut->recomputed) : std::vector<std::int32_t>{});
 }
 
 Estimate ClosedForm::whole(const PlanPoint& point, Duration limit) {
@@ -485,10 +413,10 @@ StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estim
                      *std::ranges::max_element(stages.trailing);
   stages.update = update_of(point, profile.stages, exchange);
   const bool split = generator_of(point).splits_backward;
-  const OpKind reduce = point.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter;
+  stages.stretch = split ? 1 : least_stretch(machine(), point.devices());
   for (const RankProfile& rank : profile.stages.ranks) {
     const Bytes gradients = split ? rank.least_gradients : rank.first_gradients;
-    stages.behind.push_back(exchange.replicas ? collective(reduce, gradients, *exchange.replicas)
+    stages.behind.push_back(exchange.replicas ? reduction(point, gradients, *exchange.replicas)
                                               : Duration{});
     stages.held.push_back(state_of(point, rank, point.zero) + job_.context);
   }

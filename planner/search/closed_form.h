@@ -46,8 +46,9 @@ struct StageCosts {
   std::vector<Bytes> pending;           ///< made by the input half for the weight half
   std::vector<Bytes> working;           ///< beside that, while the backward begins
   Duration border{};
-  Duration least_lag{};  ///< between any two stages; may be negative
-  Duration update{};
+  Duration least_lag{};          ///< between any two stages; may be negative
+  Duration update{};             ///< with what comes once a step
+  double stretch = 1;            ///< of all times: stragglers
   std::vector<Duration> behind;  ///< by rank: reduction after its last action
   std::vector<Bytes> held;       ///< by rank: state and context
 };
@@ -148,7 +149,13 @@ class ClosedForm {
                                 Bytes* state) const;
   [[nodiscard]] Exchange exchange_of(const PlanPoint& point, Bytes border) const;
   [[nodiscard]] PricedMachine machine() const { return {job_.cost, job_.cluster}; }
-  [[nodiscard]] Duration collective(OpKind kind, Bytes bytes, const GroupGeometry& group) const;
+  [[nodiscard]] Duration reduction(const PlanPoint& point,
+                                   Bytes gradients,
+                                   const GroupGeometry& group) const;
+  [[nodiscard]] Duration collective(OpKind kind,
+                                    ReplicaTraffic traffic,
+                                    Bytes bytes,
+                                    const GroupGeometry& group) const;
   /// A cut that fits, or layers recomputed so that it does; nothing where there is none.
   [[nodiscard]] std::optional<Profile> fitting(const PlanPoint& point);
   [[nodiscard]] std::optional<Profile> recomputed_in(const PlanPoint& point,

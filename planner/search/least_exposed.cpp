@@ -7,12 +7,32 @@
 
 namespace stagewright {
 
+namespace {
+
+ExecutionRules rules_of(const PricedMachine& machine) {
+  return machine.cost->rules(machine.cluster->types.front());
+}
+
+double most_hidden(const ExecutionRules& rules, ReplicaTraffic traffic) {
+  switch (traffic) {
+    case ReplicaTraffic::kReduction:
+      return rules.reduction_hidden;
+    case ReplicaTraffic::kGather:
+      return rules.gather_hidden;
+    case ReplicaTraffic::kSharded:
+      // What is hidden slows the computation down.
+      return rules.sharded_hidden * std::max(0.0, 2 - rules.overlap_slowdown);
+  }
+  return 1;
+}
+
+}  // namespace
+
 Duration least_exposed(const PricedMachine& machine,
+                       ReplicaTraffic traffic,
                        const Operation& op,
                        const GroupGeometry& group) {
-  const ExecutionRules rules = machine.cost->rules(machine.cluster->types.front());
-  const double hidden =
-      std::max({rules.reduction_hidden, rules.gather_hidden, rules.sharded_hidden});
+  const double hidden = most_hidden(rules_of(machine), traffic);
   const Duration whole = machine.cost->collective(op, group).time;
   return hidden == 0 ? whole : from_seconds(to_seconds(whole) * (1 - hidden));
 }
@@ -22,26 +42,29 @@ Duration least_exposed(const PricedMachine& machine,
                        const GroupGeometry& ends,
                        std::int32_t copies) {
   RankPlace place;
-  place.rules = machine.cost->rules(machine.cluster->types.front());
+  place.rules = rules_of(machine);
   place.activation_copies = copies;
   return message_time(message, ends, place, *machine.cost);
 }
 
-Duration with_step_overhead(const PricedMachine& machine,
-                            Duration bound,
-                            Duration update,
-                            std::int64_t devices) {
-  const ExecutionRules rules = machine.cost->rules(machine.cluster->types.front());
+Duration once_a_step(const PricedMachine& machine) {
+  return rules_of(machine).once_a_step;
+}
+
+double least_stretch(const PricedMachine& machine, std::int64_t devices) {
+  const ExecutionRules rules = rules_of(machine);
   if (rules == ExecutionRules{}) {
-    return bound + update;
+    return 1;
   }
   const auto each = static_cast<double>(machine.cluster->nodes.front().devices.size());
   const double nodes = std::max(1.0, static_cast<double>(devices) / each);
-  const Duration last = std::max(update, rules.once_a_step);
   // The simulation rounds every operation to a picosecond.
   constexpr double kRounding = 1e-7;
-  return from_seconds(to_seconds(bound + last) * (1 + rules.straggle * std::log2(nodes)) *
-                      (1 - kRounding));
+  return (1 + rules.straggle * std::log2(nodes)) * (1 - kRounding);
+}
+
+Duration stretched(Duration time, double stretch) {
+  return stretch == 1 ? time : from_seconds(to_seconds(time) * stretch);
 }
 
 }  // namespace stagewright

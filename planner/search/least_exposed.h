@@ -13,9 +13,17 @@ struct PricedMachine {
   const Cluster* cluster = nullptr;
 };
 
+/// What replicas exchange, by what may hide it.
+enum class ReplicaTraffic : std::uint8_t {
+  kReduction,  ///< of gradients, whole or sharded
+  kGather,     ///< of updated parameters, once a step
+  kSharded,    ///< of parameters and gradients that are whole for a micro-batch only
+};
+
 /// A collective that replicas share, when as much of it is hidden as the rules of the cost model
 /// allow.
 [[nodiscard]] Duration least_exposed(const PricedMachine& machine,
+                                     ReplicaTraffic traffic,
                                      const Operation& op,
                                      const GroupGeometry& group);
 /// A message between stages on its link; `copies` ranks hold the same activation.
@@ -23,10 +31,11 @@ struct PricedMachine {
                                      Bytes message,
                                      const GroupGeometry& ends,
                                      std::int32_t copies);
-/// Adds the update or what happens once a step, whichever is longer, and stragglers.
-[[nodiscard]] Duration with_step_overhead(const PricedMachine& machine,
-                                          Duration bound,
-                                          Duration update,
-                                          std::int64_t devices);
+
+/// What the optimizer step of every rank takes beyond its operations.
+[[nodiscard]] Duration once_a_step(const PricedMachine& machine);
+/// What stragglers multiply every time by, less what the simulation may round off.
+[[nodiscard]] double least_stretch(const PricedMachine& machine, std::int64_t devices);
+[[nodiscard]] Duration stretched(Duration time, double stretch);
 
 }  // namespace stagewright

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "planner/schedules/registry.h"
+#include "planner/search/least_exposed.h"
 #include "sim/engine/pipeline_graph.h"
 #include "sim/engine/sweep_graph.h"
 
@@ -60,7 +61,7 @@ Duration time_of(const OrderCache::Entry& entry, const StageCosts& stages) {
       last = std::max(last, ends[static_cast<std::size_t>(actions.back())] + stages.behind[rank]);
     }
   }
-  return last + stages.update;
+  return stretched(last + stages.update, stages.stretch);
 }
 
 Bytes memory_of(const OrderCache::Entry& entry, const StageCosts& stages) {

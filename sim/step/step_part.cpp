@@ -1,0 +1,162 @@
+#include "sim/step/step_part.h"
+
+#include <algorithm>
+
+#include "sim/step/step_traffic.h"
+
+namespace stagewright {
+namespace {
+
+void add_pass(Part& part, const PassTime& pass, bool again) {
+  if (again) {
+    part[StepTerm::kRecompute] += pass.device();
+    return;
+  }
+  part[StepTerm::kProducts] += pass.products;
+  part[StepTerm::kAttention] += pass.attention;
+  part[StepTerm::kElementwise] += pass.elementwise;
+  part[StepTerm::kExperts] += pass.experts;
+}
+
+/// Collectives of a layer's forward and backward: bandwidth part and the skew that no queue of
+/// kernels hides.
+struct LayerTraffic {
+  double forward = 0;
+  double backward = 0;
+  double dispatch = 0;  ///< of experts, both ways, one pass
+  double context = 0;   ///< of context parallelism, one pass
+  double skew = 0;      ///< per collective
+};
+
+LayerTraffic layer_traffic(const Pieces& pieces, bool experts) {
+  const TrainingRun& run = pieces.run();
+  LayerTraffic traffic;
+  traffic.skew = pieces.get(StepConstant::kCollectiveMicros) * 1e-6;
+  const double bytes =
+      tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
+  if (run.tp > 1) {
+    const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
+    const double latency = traffic_seconds(OpKind::kAllReduce, 1, group, *pieces.constants);
+    const double one =
+        traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants) - latency;
+    traffic.skew += latency;
+    traffic.forward = 2 * one;
+    // Sequence parallelism gathers the inputs once more for the weight gradients.
+    const double again = pieces.choices.sequence_parallel
+                             ? traffic_seconds(OpKind::kAllGather, bytes, group, *pieces.constants)
+                             : 0;
+    traffic.backward = 2 * one + again;
+  }
+  if (run.cp > 1) {
+    const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.cp, run.tp);
+    const double kv = 2 * tokens_of(run) * run.cp *
+                      std::max(1.0, static_cast<double>(run.shape.kv_heads) / run.tp) *
+                      static_cast<double>(run.shape.head_dim) * pieces.rates.element;
+    traffic.context = traffic_seconds(OpKind::kAllGather, kv, group, *pieces.constants);
+  }
+  if (experts && run.ep > 1) {
+    const GroupGeometry group =
+        strided_group(*pieces.setup, *pieces.constants, run.ep, run.expert_tp.value_or(1));
+    const double routed = bytes / run.tp * static_cast<double>(run.experts->per_token);
+    traffic.dispatch = 2 * traffic_seconds(OpKind::kAllToAll, routed, group, *pieces.constants);
+  }
+  return traffic;
+}
+
+/// Device, host and collectives of one pass: the device waits where the host issues slower.
+void finish_pass(Part& part,
+                 const Pieces& pieces,
+                 double device,
+                 double kernels,
+                 double traffic,
+                 double& seconds) {
+  const double host = kernels * pieces.timing.host_micros * 1e-6;
+  const double busy = device + traffic;
+  part[StepTerm::kHost] += std::max(0.0, host - busy);
+  seconds += std::max(host, busy);
+}
+
+}  // namespace
+
+Pieces pieces_of(const TrainingSetup& setup, const StepConstants& constants) {
+  Pieces pieces{.setup = &setup,
+                .constants = &constants,
+                .timing = constants.timing(setup.framework.timing_class),
+                .choices = {},
+                .rates = {}};
+  pieces.choices = choices_of(setup);
+  pieces.rates = kernel_rates(setup, constants, pieces.timing);
+  return pieces;
+}
+
+double tokens_of(const TrainingRun& run) {
+  return static_cast<double>(run.micro_batch) * static_cast<double>(run.sequence) / run.cp;
+}
+
+Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
+  const TrainingRun& run = pieces.run();
+  const LayerTraffic traffic = layer_traffic(pieces, experts);
+  Part part;
+  add_pass(part, layer.forward, false);
+  add_pass(part, layer.backward, false);
+  add_pass(part, layer.again, true);
+  const bool decomposed = run.async_tensor_parallel || pieces.setup->framework.overlap_tensor;
+  const bool under_weights = pieces.setup->framework.overlap_input_gradient;
+  const double hidden = decomposed ? pieces.get(StepConstant::kTensorOverlap) : 0;
+  const bool spares = pieces.setup->framework.spares_recomputation && !run.experts;
+  const double again = pieces.choices.recompute == Recompute::kFull ? (spares ? 0.5 : 1)
+                       : pieces.choices.recompute == Recompute::kSelective &&
+                               run.selective != SelectiveKind::kAttentionCore
+                           ? 0.5
+                           : 0;
+  const double exposed = pieces.get(StepConstant::kExpertExposed);
+  // A ring of attention blocks hides its transfers under the blocks, but for the first.
+  const double ring = run.cp > 1 ? traffic.context / run.cp : 0;
+  const double forward = traffic.forward * (1 - hidden);
+  const double backward =
+      traffic.backward *
+          (1 - std::max(hidden, under_weights ? pieces.get(StepConstant::kShardedOverlap) : 0)) +
+      again * traffic.forward * (1 - hidden);
+  const double dispatch = traffic.dispatch * exposed;
+  part[StepTerm::kTensorTraffic] += forward + backward;
+  part[StepTerm::kExpertTraffic] += (2 + again) * dispatch;
+  part[StepTerm::kContextTraffic] += 3 * ring;
+  finish_pass(part,
+              pieces,
+              layer.forward.device(),
+              layer.forward.kernels,
+              forward + dispatch + ring,
+              part.forward);
+  finish_pass(part,
+              pieces,
+              layer.backward.device() + layer.again.device(),
+              layer.backward.kernels + layer.again.kernels,
+              backward + (1 + again) * dispatch + 2 * ring,
+              part.backward);
+  if (run.tp > 1) {
+    const double skew = traffic.skew;
+    part[StepTerm::kTensorTraffic] += skew * (4 + 2 * again);
+    part.forward += 2 * skew;
+    part.backward += skew * (2 + 2 * again);
+  }
+  return part;
+}
+
+Part end_part(const Pieces& pieces, const LayerTime& end, int collectives) {
+  const TrainingRun& run = pieces.run();
+  Part part;
+  double traffic = 0;
+  if (run.tp > 1) {
+    const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
+    const double bytes =
+        tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
+    traffic = traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants) +
+              collectives * pieces.get(StepConstant::kCollectiveMicros) * 1e-6;
+  }
+  part.forward = end.forward.device() + traffic / 2;
+  part.backward = end.backward.device() + traffic / 2;
+  part[StepTerm::kVocabulary] = part.total();
+  return part;
+}
+
+}  // namespace stagewright
