@@ -79,21 +79,19 @@ std::optional<Summary> PlanEditor::shown_summary() const {
   return document_->file() == nullptr ? std::nullopt : document_->file()->summary;
 }
 
-Result<void> PlanEditor::load_costs() {
-  if (cost_) {
-    return {};
-  }
+Result<std::shared_ptr<const CostModel>> PlanEditor::cost_of(const PlanDraft& draft) const {
   auto files = document_->profiles().empty() ? Result<DataFiles>(DataFiles::embedded())
                                              : DataFiles::with_overrides(document_->profiles());
   if (!files) {
     return pass_on(std::move(files));
   }
-  auto cost = make_cost(*files, std::nullopt);
+  const PlanInputs& inputs = draft.inputs;
+  auto cost =
+      make_cost(*files, inputs.model, inputs.cluster, inputs.plan, "stagewright", std::nullopt);
   if (!cost) {
     return pass_on(std::move(cost));
   }
-  cost_ = *std::move(cost);
-  return {};
+  return std::shared_ptr<const CostModel>(*std::move(cost));
 }
 
 void PlanEditor::change(const QString& text, const Change& change, int merge_id) {
@@ -110,10 +108,12 @@ void PlanEditor::change(const QString& text, const Change& change, int merge_id)
 }
 
 void PlanEditor::submit(Step step) {
-  if (auto loaded = load_costs(); !loaded) {
-    emit refused(QString::fromStdString(loaded.error().to_string()));
+  auto cost = cost_of(step.draft);
+  if (!cost) {
+    emit refused(QString::fromStdString(cost.error().to_string()));
     return;
   }
+  step.cost = *std::move(cost);
   pending_.push_back(std::move(step));
   start();
 }
@@ -127,7 +127,7 @@ void PlanEditor::start() {
   threads_.start([this,
                   generation,
                   newest = generation_,
-                  cost = cost_,
+                  cost = pending_.back().cost,
                   draft = pending_.back().draft,
                   where = where_,
                   options] {
@@ -178,12 +178,13 @@ Result<void> PlanEditor::change_now(const QString& text, const Change& change) {
   if (!changed) {
     return pass_on(std::move(changed));
   }
-  if (auto loaded = load_costs(); !loaded) {
-    return loaded;
+  const auto cost = cost_of(*changed);
+  if (!cost) {
+    return tl::unexpected<Error>(cost.error());
   }
   ++*generation_;
   pending_.clear();
-  auto file = simulate_draft(*cost_, *changed, where_, {});
+  auto file = simulate_draft(**cost, *changed, where_, {});
   if (!file) {
     return pass_on(std::move(file));
   }

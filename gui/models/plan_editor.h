@@ -67,16 +67,16 @@ class PlanEditor : public QObject {
     PlanDraft draft;
     QString text;
     int merge_id = -1;
-    bool recorded = false;  ///< it comes from the undo stack
+    bool recorded = false;                       ///< it comes from the undo stack
+    std::shared_ptr<const CostModel> cost = {};  ///< of the draft
   };
   void take_document();
   void submit(Step step);
   void start();
   void take(Result<OpenedFile> result);
-  [[nodiscard]] Result<void> load_costs();
+  [[nodiscard]] Result<std::shared_ptr<const CostModel>> cost_of(const PlanDraft& draft) const;
 
   Document* document_;
-  std::shared_ptr<const CostModel> cost_;
   std::optional<PlanDraft> draft_;
   std::optional<Summary> opened_summary_;
   std::string where_;
