@@ -237,17 +237,16 @@ Duration ClosedForm::time_of(const PlanPoint& point,
   };
   const Duration first = reduced(stages.ranks.front().first_gradients);
   Duration bound{};
-  Duration input_bound{};
   for (const RankProfile& rank : stages.ranks) {
     const Duration begin = rank.head + rank.borders * exchange.border;
     const Duration hidden = pairs ? rank.waits : Duration{};
     const Duration worked = begin + batches * (rank.work - hidden);
     const Duration up = rank.borders * exchange.border + first;
     if (split) {
-      bound = std::max(bound, worked + reduced(rank.least_gradients));
-      input_bound = std::max(
-          input_bound,
-          begin + batches * std::max(Duration{}, rank.forward_input - hidden) + rank.up_input + up);
+      const Duration before_weights = batches * std::max(Duration{}, rank.forward_input - hidden);
+      bound = std::max({bound,
+                        worked + reduced(rank.least_gradients),
+                        begin + before_weights + rank.up_input + up});
     } else {
       bound = std::max({bound, worked + reduced(rank.first_gradients), worked + rank.up + up});
     }
@@ -261,11 +260,8 @@ Duration ClosedForm::time_of(const PlanPoint& point,
       bound = std::max(bound, begin + batches * (scatter + gather));
     }
   }
-  const Duration update = update_of(point, stages, exchange);
-  // An input half is priced as a whole backward less its weight gradients.  One that waits for the
-  // host by itself may be shorter, which only the stragglers' share makes up for.
-  return std::max(stretched(bound + update, least_stretch(machine(), point.devices())),
-                  split ? input_bound + update : Duration{});
+  return stretched(bound + update_of(point, stages, exchange),
+                   least_stretch(machine(), point.devices()));
 }
 
 Duration ClosedForm::update_of(const PlanPoint& point,
@@ -396,12 +392,13 @@ StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estim
   const bool pairs = generator_of(point).pairs;
   for (const StageSum& stage : stage_sums(costs, estimate.stage_layers, estimate.recomputed)) {
     const Duration forward_waits = pairs ? stage.sum.forward_waits : Duration{};
-    const Duration backward = stage.sum.backward - (pairs ? stage.sum.backward_waits : Duration{});
+    const Duration backward_waits = pairs ? stage.sum.backward_waits : Duration{};
     stages.forward.push_back(stage.sum.forward - forward_waits);
-    stages.backward.push_back(backward);
-    stages.backward_input.push_back(std::max(Duration{}, backward - stage.sum.weight));
+    stages.backward.push_back(stage.sum.backward - backward_waits);
+    stages.backward_input.push_back(std::max(Duration{}, stage.sum.input - backward_waits));
     stages.backward_weight.push_back(stage.sum.weight);
     stages.leading.push_back(stage.leading);
+    stages.input_leading.push_back(stage.input_leading);
     stages.trailing.push_back(stage.trailing);
     stages.saved.push_back(stage.sum.saved);
     stages.saved_for_weight.push_back(stage.sum.saved_for_weight);
@@ -409,11 +406,13 @@ StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estim
     stages.working.push_back(stage.working);
   }
   stages.border = exchange.border;
-  stages.least_lag = exchange.border - *std::ranges::max_element(stages.leading) -
+  stages.least_lag = exchange.border -
+                     std::max(*std::ranges::max_element(stages.leading),
+                              *std::ranges::max_element(stages.input_leading)) -
                      *std::ranges::max_element(stages.trailing);
   stages.update = update_of(point, profile.stages, exchange);
+  stages.stretch = least_stretch(machine(), point.devices());
   const bool split = generator_of(point).splits_backward;
-  stages.stretch = split ? 1 : least_stretch(machine(), point.devices());
   for (const RankProfile& rank : profile.stages.ranks) {
     const Bytes gradients = split ? rank.least_gradients : rank.first_gradients;
     stages.behind.push_back(exchange.replicas ? reduction(point, gradients, *exchange.replicas)

@@ -39,7 +39,8 @@ struct StageCosts {
   std::vector<Duration> backward;
   std::vector<Duration> backward_input;
   std::vector<Duration> backward_weight;
-  std::vector<Duration> leading;   ///< of the backward, before it needs the gradient from behind
+  std::vector<Duration> leading;  ///< of the backward, before it needs the gradient from behind
+  std::vector<Duration> input_leading;  ///< the same of its input half
   std::vector<Duration> trailing;  ///< of the backward, after the gradient for the stage before
   std::vector<Bytes> saved;
   std::vector<Bytes> saved_for_weight;  ///< part of it that waits for the weight half

@@ -69,18 +69,6 @@ Duration waits_of(const PhasePrice& price) {
   return sum;
 }
 
-/// Computation of weight gradients.
-Duration weight_of(std::span<const Operation> run, const PhasePrice& price) {
-  Duration sum{};
-  for (const PricedOperation& priced : price.ops) {
-    const Operation& op = run[static_cast<std::size_t>(priced.op)];
-    if (op.stream == kComputeStream && op.weight_gradient) {
-      sum += priced.duration;
-    }
-  }
-  return std::min(sum, price.compute);
-}
-
 void add_times(const RankProgram& program,
                const RankPlace& place,
                const CostModel& cost,
@@ -95,12 +83,17 @@ void add_times(const RankProgram& program,
   });
   std::vector<bool> written(program.tensors.size(), false);
   for_each_run(program, stage.backward, place, cost, [&](auto run, const PhasePrice& price) {
+    using Half = ActionOperations::Half;
+    const PhasePrice input = price_phase(program, {run, Half::kInput}, place, cost);
+    const PhasePrice weight = price_phase(program, {run, Half::kWeight}, place, cost);
     LayerCost& layer = layer_of(run);
     layer.backward += price.compute;
-    layer.backward_waits += waits_of(price);
+    layer.backward_waits += std::max(waits_of(price), waits_of(input) + waits_of(weight));
     layer.leading = leading_of(run, price, written);
     layer.trailing = trailing_of(run, price);
-    layer.weight += weight_of(run, price);
+    layer.input += input.compute;
+    layer.weight += weight.compute;
+    layer.input_leading = leading_of(run, input, written);
     for (const Operation& op : run) {
       for (const TensorId output : op.outputs) {
         written[output.index()] = true;
@@ -303,7 +296,9 @@ LayerCost& LayerCost::operator+=(const LayerCost& other) {
   backward += other.backward;
   leading += other.leading;
   trailing += other.trailing;
+  input += other.input;
   weight += other.weight;
+  input_leading += other.input_leading;
   forward_waits += other.forward_waits;
   backward_waits += other.backward_waits;
   optimizer += other.optimizer;

@@ -23,8 +23,13 @@ struct LayerCost {
   /// Part of `backward` that runs after the gradient of the layer's input is complete: weight
   /// gradients that hold up no stage before.
   Duration trailing{};
-  Duration weight{};  ///< weight gradients alone, part of `backward`
+  /// The halves of a backward that is split.  Together they may take longer than the whole: each
+  /// waits for the host by itself, and no weight gradient hides a collective of the input half.
+  Duration input{};
+  Duration weight{};
+  Duration input_leading{};  ///< `leading`, of the input half
   /// Waiting for collectives, part of each: a forward and a backward that run as a pair hide it.
+  /// Of the backward whole or in halves, whichever waits longer.
   Duration forward_waits{};
   Duration backward_waits{};
   Duration optimizer{};  ///< of all replicas' shards together

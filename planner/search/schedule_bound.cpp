@@ -29,7 +29,8 @@ Duration lag_of(const PipelineWork& work, const StageCosts& stages) {
     }
     const std::size_t s = part.stage.index();
     const bool whole = part.kind == ActionKind::kBackward;
-    return stages.border - stages.leading[s] - (whole ? stages.trailing[s + 1] : Duration{});
+    return stages.border -
+           (whole ? stages.leading[s] + stages.trailing[s + 1] : stages.input_leading[s]);
   };
   Duration lag = shortened(*work.part);
   if (work.beside) {

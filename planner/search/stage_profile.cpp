@@ -22,6 +22,7 @@ std::vector<StageSum> stage_sums(const PointCosts& costs,
       const LayerCost& cost = source.layers[layer];
       stages[s].sum += cost;
       stages[s].leading = cost.leading;
+      stages[s].input_leading = cost.input_leading;
       stages[s].working = cost.working;
       if (i == 0) {
         stages[s].trailing = cost.trailing;
@@ -54,8 +55,11 @@ std::vector<Way> ways_of(const std::vector<Stage>& stages, const std::vector<std
     way.head += stages[s].sum.forward;
     way.up +=
         stages[s].sum.backward - stages[s].leading - (s == 0 ? Duration{} : stages[s].trailing);
+    // A schedule that splits backwards may leave some whole.
     way.up_input +=
-        std::max(Duration{}, stages[s].sum.backward - stages[s].sum.weight - stages[s].leading);
+        std::max(Duration{},
+                 std::min(stages[s].sum.input - stages[s].input_leading,
+                          stages[s].sum.backward - stages[s].leading - stages[s].trailing));
   }
   return ways;
 }
@@ -63,7 +67,7 @@ std::vector<Way> ways_of(const std::vector<Stage>& stages, const std::vector<std
 void add_stage(RankProfile& rank, const Stage& stage) {
   rank.work += stage.sum.time();
   rank.waits += stage.sum.forward_waits + stage.sum.backward_waits;
-  rank.forward_input += stage.sum.time() - stage.sum.weight;
+  rank.forward_input += stage.sum.forward + std::min(stage.sum.input, stage.sum.backward);
   rank.optimizer += stage.sum.optimizer;
   rank.parameters += stage.sum.parameters;
   rank.gradients += stage.sum.gradients;

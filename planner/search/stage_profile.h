@@ -17,9 +17,10 @@ struct PointCosts {
 /// A stage's sums over its layers, with what its ends contribute to the gradient's way.
 struct StageSum {
   LayerCost sum;
-  Duration leading{};   ///< of its last layer
-  Duration trailing{};  ///< of its first layer
-  Bytes working{};      ///< of its last layer
+  Duration leading{};        ///< of its last layer
+  Duration input_leading{};  ///< of its last layer
+  Duration trailing{};       ///< of its first layer
+  Bytes working{};           ///< of its last layer
 };
 /// `recomputed`: of each stage's first layers, of which costs.again holds; empty: none.
 [[nodiscard]] std::vector<StageSum> stage_sums(const PointCosts& costs,
@@ -29,12 +30,13 @@ struct StageSum {
 /// What a pipeline rank does and holds under a cut and a placement, per micro-batch of one copy of
 /// the pipeline, in sums that no longer know layers.
 struct RankProfile {
-  Duration work{};           ///< forward and backward of its stages
-  Duration waits{};          ///< part of it that pairs may hide
-  Duration forward_input{};  ///< forward and the input half of its backward
-  Duration head{};           ///< forwards before its first stage
-  Duration up{};             ///< from its last gradient to that of stage 0 (closed_form.h)
-  Duration up_input{};       ///< the same over input halves alone
+  Duration work{};   ///< forward and backward of its stages
+  Duration waits{};  ///< part of it that pairs may hide
+  Duration
+      forward_input{};  ///< forward and the input half of its backward, or all of it if shorter
+  Duration head{};      ///< forwards before its first stage
+  Duration up{};        ///< from its last gradient to that of stage 0 (closed_form.h)
+  Duration up_input{};  ///< the same over input halves alone
   std::int32_t borders = 0;  ///< that a micro-batch crosses before its first stage
   Duration first_forward{};  ///< of its first stage
   Duration optimizer{};
