@@ -64,8 +64,8 @@ struct FrameworkProfile {
   bool balances_stages = false;  ///< moves layers away from the embedding's and the head's stage
   Recompute recompute = Recompute::kNone;
 
-  /// Recomputation repeats only what the backward reads: neither a layer's last projection, nor
-  /// anything that flash attention has kept.  Else whole layers, or scores that are not kept.
+  /// Not autograd: recomputation repeats only what the backward reads (no last projection, nothing
+  /// that flash attention keeps), ahead of the gradient, and gradients leave before a pass is over.
   bool spares_recomputation = false;
 
   // Numbers.

@@ -291,6 +291,7 @@ ExecutionRules execution_rules(const StepConstants& constants, const TrainingSet
   rules.transfer_exposed =
       framework.overlap_transfers ? constants[StepConstant::kTransferExposed] : 1;
   rules.transfers_block = !framework.overlap_transfers;
+  rules.passes_wait = !framework.spares_recomputation;
   rules.scatters_transfers = framework.scatters_transfers;
   rules.once_a_step = from_seconds(constants[StepConstant::kStepMillis] * 1e-3);
   rules.straggle = constants[StepConstant::kStraggle];

@@ -38,6 +38,8 @@ struct ExecutionRules {
   /// The receiver asks for a message when it needs it and waits for all of it: the time lies in the
   /// action that reads the message, not on the link.
   bool transfers_block = false;
+  /// A pass begins when its message is there and sends when all of it is done, as autograd does.
+  bool passes_wait = false;
   /// Ranks that hold the same activation each send their part of it.
   bool scatters_transfers = false;
 

@@ -7,6 +7,7 @@
 #include "core/schedule/touches.h"
 #include "sim/cost/rank_rules.h"
 #include "sim/engine/like_ranks.h"
+#include "sim/engine/pass_messages.h"
 
 namespace stagewright {
 namespace {
@@ -24,11 +25,8 @@ std::vector<TensorId> arriving_tensors(const RankProgram& program, const Action&
       tensors.push_back(*tensor);
     }
   };
-  if (action.kind == ActionKind::kForward) {
-    add(program.stage(action.stage).input);
-  } else if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardInput) {
-    add(program.stage(action.stage).output_gradient);
-  } else if (action.kind == ActionKind::kOptimizerStep) {
+  add(pass_messages(program, action).awaited);
+  if (action.kind == ActionKind::kOptimizerStep) {
     for (const GradientBucket& bucket : program.buckets) {
       add(bucket.storage);
     }
@@ -77,9 +75,11 @@ class PhaseMaker {
  private:
   [[nodiscard]] PhasePieces make(const Action& action, ClassPhases& result) const {
     const ActionOperations selection = operations_of(program_, action);
-    const PieceCuts cuts{.every_collective = exists_for_its_collectives(action.kind),
-                         .meets = meets_,
-                         .arriving = arriving_tensors(program_, action)};
+    const PieceCuts cuts{
+        .every_collective = exists_for_its_collectives(action.kind),
+        .meets = meets_,
+        .arriving = arriving_tensors(program_, action),
+        .whole = result.place.rules.passes_wait ? pass_messages(program_, action) : PassMessages{}};
     const PricedOperations priced = price_operations(program_, selection, result.place, cost_);
     PhasePieces phase = cut_into_pieces(program_, selection, priced, cuts, result.place);
     phase.seconds = priced.seconds;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/schedule/touches.h"
+#include "sim/engine/pass_messages.h"
 
 namespace stagewright {
 namespace {
@@ -49,27 +50,27 @@ void EventSteps::mark(const Operation& op) {
   }
 }
 
-std::vector<EventStep::Use> EventSteps::uses_of(const Operation& op) const {
-  std::vector<EventStep::Use> uses;
-  const auto add = [&](TensorId tensor, bool writes) {
-    const TensorId owner = memory_owner(program_, tensor);
-    if (!communicated_[owner.index()]) {
-      return;
-    }
-    const auto found = std::ranges::find(uses, owner, &EventStep::Use::tensor);
-    if (found == uses.end()) {
-      uses.push_back({owner, writes});
-    } else {
-      found->writes = found->writes || writes;
-    }
-  };
-  for (const TensorId tensor : op.inputs) {
-    add(tensor, false);
+void EventSteps::add_use(EventStep& step, TensorId tensor, bool writes) const {
+  const TensorId owner = memory_owner(program_, tensor);
+  if (!communicated_[owner.index()]) {
+    return;
   }
-  for (const TensorId tensor : op.outputs) {
-    add(tensor, true);
+  const auto found = std::ranges::find(step.uses, owner, &EventStep::Use::tensor);
+  if (found == step.uses.end()) {
+    step.uses.push_back({owner, writes});
+  } else {
+    found->writes = found->writes || writes;
   }
-  return uses;
+}
+
+void EventSteps::keep_whole(const Action& action, std::vector<EventStep>& steps) const {
+  const PassMessages messages = pass_messages(program_, action);
+  if (messages.awaited) {
+    add_use(steps.front(), *messages.awaited, false);
+  }
+  if (messages.sent) {
+    add_use(steps.back(), *messages.sent, true);
+  }
 }
 
 std::vector<EventStep> EventSteps::work_out(const Action& action) const {
@@ -77,7 +78,13 @@ std::vector<EventStep> EventSteps::work_out(const Action& action) const {
   std::vector<EventStep> steps;
   for (const PricedOperation& priced : price_operations(program_, selection, place_, cost_).ops) {
     const Operation& op = selection.ops[static_cast<std::size_t>(priced.op)];
-    EventStep step{.stream = op.stream, .alone = priced.duration, .uses = uses_of(op)};
+    EventStep step{.stream = op.stream, .alone = priced.duration};
+    for (const TensorId tensor : op.inputs) {
+      add_use(step, tensor, false);
+    }
+    for (const TensorId tensor : op.outputs) {
+      add_use(step, tensor, true);
+    }
     if (is_collective(op)) {
       step.group = op.group;
       step.kind = op.kind;
@@ -91,6 +98,9 @@ std::vector<EventStep> EventSteps::work_out(const Action& action) const {
     } else {
       steps.push_back(std::move(step));
     }
+  }
+  if (place_.rules.passes_wait && !steps.empty()) {
+    keep_whole(action, steps);
   }
   return steps;
 }

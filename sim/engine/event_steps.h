@@ -43,7 +43,10 @@ class EventSteps {
  private:
   void mark(const Operation& op);
   [[nodiscard]] std::vector<EventStep> work_out(const Action& action) const;
-  [[nodiscard]] std::vector<EventStep::Use> uses_of(const Operation& op) const;
+  /// If communication has a part in the tensor.
+  void add_use(EventStep& step, TensorId tensor, bool writes) const;
+  /// Lets the first step wait for a pass's message and the last one make what it sends.
+  void keep_whole(const Action& action, std::vector<EventStep>& steps) const;
 
   const RankProgram& program_;
   RankPlace place_;

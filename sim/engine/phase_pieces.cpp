@@ -62,6 +62,7 @@ class Cutter {
       place(op);
     }
     close();
+    keep_whole();
     return std::move(result_);
   }
 
@@ -131,6 +132,27 @@ class Cutter {
       }
       result_.pieces.push_back(std::move(piece));
     }
+  }
+
+  /// Widens the uses by the ends of the pass.
+  void keep_whole() {
+    if (result_.pieces.empty()) {
+      return;
+    }
+    if (cuts_.whole.awaited) {
+      widen(use_of(result_.pieces.front(), *cuts_.whole.awaited).read, {});
+    }
+    if (cuts_.whole.sent) {
+      Piece& last = result_.pieces.back();
+      widen(use_of(last, *cuts_.whole.sent).written, {last.duration, last.duration});
+    }
+  }
+
+  [[nodiscard]] TensorUse& use_of(Piece& piece, TensorId tensor) const {
+    const TensorId owner = memory_owner(program_, tensor);
+    const auto found = std::ranges::find(piece.tensors, owner, &TensorUse::tensor);
+    return found != piece.tensors.end() ? *found
+                                        : piece.tensors.emplace_back(TensorUse{owner, {}, {}});
   }
 
   [[nodiscard]] Piece make_piece(std::vector<PricedOperation> ops) const {

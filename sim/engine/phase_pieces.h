@@ -9,6 +9,7 @@
 #include "core/base/units.h"
 #include "core/schedule/rank_program.h"
 #include "sim/cost/phase_price.h"
+#include "sim/engine/pass_messages.h"
 
 namespace stagewright {
 
@@ -74,6 +75,8 @@ struct PieceCuts {
   std::vector<bool> meets;
   /// Tensors that other ranks have a part in: who reads one first begins a piece.
   std::vector<TensorId> arriving;
+  /// What the first piece waits for and the last one makes, whichever operations read and write it.
+  PassMessages whole;
 };
 
 /// Cuts an action's operations into pieces: a collective that is cut out stands alone, and what

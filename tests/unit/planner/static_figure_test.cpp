@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,8 @@
 #include "core/training/run_sizes.h"
 #include "planner/lower/lower.h"
 #include "sim/cost/calibrated_cost.h"
+#include "sim/engine/event_engine.h"
+#include "sim/engine/schedule_events.h"
 #include "sim/engine/static_pass.h"
 #include "sim/step/step_time.h"
 
@@ -137,8 +140,8 @@ TEST(StaticFigureTest, WithoutAPipelineBothAgree) {
 }
 
 // The list knows more than the closed form: transfers that run beside computation are hidden where
-// a stage waits anyway, and recomputation begins before the gradient is there, in what the closed
-// form counts as idle time of the other stages.  Nothing else makes it faster.
+// a stage waits anyway, and this project's executor recomputes before the gradient is there, in
+// what the closed form counts as idle time of the other stages.  Nothing else makes it faster.
 TEST(StaticFigureTest, APipelineIsFasterOnlyByWhatItsListHides) {
   for (const char* framework : {"stagewright", "megatron-lm", "megatron-deepspeed"}) {
     RandomPlans plans(framework, 2);
@@ -151,14 +154,15 @@ TEST(StaticFigureTest, APipelineIsFasterOnlyByWhatItsListHides) {
       ++seen;
       const double recomputed =
           prices.terms[StepTerm::kRecompute] * (plan.pp() - 1) / plan.micro_batches;
-      const double hidden = prices.terms[StepTerm::kTransfers] + 1.5 * recomputed;
+      const bool ahead = std::string_view(framework) == "stagewright";
+      const double hidden = prices.terms[StepTerm::kTransfers] + (ahead ? 1.5 * recomputed : 0);
       EXPECT_GE(prices.lowered, 0.98 * prices.closed - hidden) << framework << ": " << prices.text;
     }
   }
 }
 
-// Where receivers ask for what they need, nothing is recomputed and all stages hold as many layers,
-// the two are one figure with a pipeline, too.
+// Where receivers ask for what they need and all stages hold as many layers, the two are one figure
+// with a pipeline, too.
 TEST(StaticFigureTest, PipelinesOfBlockingTransfersAgree) {
   for (const char* framework : {"megatron-lm", "megatron-deepspeed"}) {
     RandomPlans plans(framework, 3);
@@ -166,13 +170,51 @@ TEST(StaticFigureTest, PipelinesOfBlockingTransfersAgree) {
       const RandomPlans::Prices prices = plans.next();
       const Plan& plan = prices.plan;
       const bool even = prices.layers % static_cast<std::int64_t>(plan.stages.size()) == 0;
-      if (plan.pp() == 1 || plan.virtual_stages > 1 || !even ||
-          plan.stages.front().recompute != Recompute::kNone) {
+      if (plan.pp() == 1 || plan.virtual_stages > 1 || !even) {
         continue;
       }
       ++seen;
-      EXPECT_NEAR(prices.lowered / prices.closed, 1, 0.02) << framework << ": " << prices.text;
+      const bool recomputes = plan.stages.front().recompute != Recompute::kNone;
+      EXPECT_NEAR(prices.lowered / prices.closed, 1, recomputes ? 0.03 : 0.02)
+          << framework << ": " << prices.text;
     }
+  }
+}
+
+// Both engines keep a whole backward, recomputation included, until its gradient is there.
+TEST(StaticFigureTest, TheEventEngineAgreesWhereNothingIsShared) {
+  const DataFiles files = DataFiles::embedded();
+  const ModelGraph model = make_transformer("model",
+                                            "gpt2",
+                                            {.layers = 8,
+                                             .hidden = 1024,
+                                             .heads = 16,
+                                             .kv_heads = 16,
+                                             .head_dim = 64,
+                                             .feed_forward = 4096,
+                                             .vocabulary = 51200,
+                                             .max_sequence = 1024})
+                               .value();
+  const Cluster cluster = find_cluster(files, "1x4xa100-80gb-sxm").value();
+  Plan plan;
+  plan.schedule = "1f1b";
+  plan.sequence = 1024;
+  plan.micro_batch_size = 4;
+  plan.micro_batches = 8;
+  plan.stages = even_stages(static_cast<std::int32_t>(model.layers.size()), 4, 1, 1);
+  for (StagePlan& stage : plan.stages) {
+    stage.recompute = Recompute::kFull;
+  }
+  for (const char* name : {"stagewright", "megatron-lm", "nemo"}) {
+    const FrameworkProfile framework = find_framework(files, name).value();
+    const auto schedule = lower(model, cluster, plan, repeat_rules(framework, true));
+    ASSERT_TRUE(schedule) << schedule.error().to_string();
+    const auto cost = make_calibrated_cost(load_step_constants(files).value(), framework);
+    const auto simulation = simulate(*schedule, cluster, *cost, {.trace = TraceDetail::kNone});
+    const auto events = schedule_events(*schedule, cluster, *cost);
+    ASSERT_TRUE(simulation && events);
+    EventEngine engine(events->graph);
+    EXPECT_EQ(engine.makespan(events->graph.alone), simulation->summary.step_time) << name;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "sim/engine/phase_pieces.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -163,6 +164,26 @@ TEST(PhasePieces, FirstReaderOfWhatArrivesBeginsAPiece) {
   phase.compute({arriving}, {phase.tensor()});
   phase.compute({arriving}, {phase.tensor()});
   EXPECT_EQ(members(phase.pieces()), (Members{{0}, {1, 2}}));
+}
+
+// Nothing begins without the gradient, whoever reads it, and nothing is sent before all is done.
+TEST(PhasePieces, AWholePassWaitsForItsMessageAndKeepsWhatItSends) {
+  Phase phase;
+  const TensorId arriving = phase.tensor();
+  const TensorId leaving = phase.tensor();
+  phase.cuts.arriving = {arriving};
+  phase.cuts.whole = {.awaited = arriving, .sent = leaving};
+  phase.compute({}, {phase.tensor()});
+  phase.compute({arriving}, {leaving});
+  phase.compute({arriving}, {});
+  const std::vector<Piece> pieces = phase.pieces();
+  ASSERT_EQ(members(pieces), (Members{{0}, {1, 2}}));
+  const auto use = [&](const Piece& piece, TensorId tensor) {
+    const auto found = std::ranges::find(piece.tensors, tensor, &TensorUse::tensor);
+    return found == piece.tensors.end() ? TensorUse{} : *found;
+  };
+  EXPECT_EQ(use(pieces[0], arriving), (TensorUse{arriving, Stretch{}, std::nullopt}));
+  EXPECT_EQ(use(pieces[1], leaving), (TensorUse{leaving, std::nullopt, Stretch{0us, 20us}}));
 }
 
 // A collective first and a collective last: computation takes 100-110, the last one 110-210.
