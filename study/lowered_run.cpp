@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/model/transformer.h"
+#include "core/training/run_sizes.h"
 #include "planner/lower/lower.h"
 #include "sim/cost/calibrated_cost.h"
 #include "sim/cost/run_choices.h"
@@ -53,8 +54,8 @@ Result<void> check_expressible(const TrainingSetup& setup, const RunChoices& cho
   if (choices.sequence_parallel) {
     return unsupported("sequence parallelism");
   }
-  if (run.zero_stage == 3 || run.shard_group > 0) {
-    return unsupported("parameters or state sharded as this framework does it");
+  if (run.shard_group > 0) {
+    return unsupported("state sharded over some of the replicas");
   }
   if (run.vocabulary_placement != VocabularyPlacement::kEnds &&
       run.vocabulary_placement != VocabularyPlacement::kRedistributed) {
@@ -134,6 +135,17 @@ Cluster cluster_of(const TrainingSetup& setup) {
   return cluster;
 }
 
+/// Parameters are gathered layer by layer when a pass needs them, and again for the backward; what
+/// computation hides of that is the cost model's to say.
+void shard_by_layer(const TrainingRun& run, Plan& plan) {
+  const ParameterCounts counts = parameter_counts(run);
+  const double layer = (counts.total - counts.embedding - counts.head) /
+                       static_cast<double>(run.shape.layers) / run.tp;
+  plan.bucket_size = Bytes(std::llround(layer) * size_of(plan.precision.gradient).count());
+  plan.gather_prefetch = 0;
+  plan.gather_residency = 0;
+}
+
 std::string schedule_of(const TrainingRun& run) {
   const bool interleaved = run.schedule.empty()
                                ? run.virtual_stages > 1
@@ -174,6 +186,9 @@ Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& 
       : plan.precision.compute == DType::kFloat32 || plan.precision.compute == DType::kTf32
           ? DType::kFloat32
           : plan.precision.compute;
+  if (plan.zero_stage == 3) {
+    shard_by_layer(run, plan);
+  }
   return lowered;
 }
 

@@ -43,6 +43,30 @@ TEST(LoweredRun, PublishedPlansCostWhatTheClosedFormSays) {
   }
 }
 
+// FSDP on up to 512 devices: parameters come and gradients go layer by layer.
+TEST(LoweredRun, ParametersGatheredByLayerCostWhatTheClosedFormSays) {
+  const DataFiles files = DataFiles::embedded();
+  const StepConstants constants = load_step_constants(files).value();
+  RecordSetups setups(files);
+  int sharded = 0;
+  for (const RecordLine& line : records_of("llm_foundry")) {
+    const TrainingSetup setup = setups.setup_of(*line.record).value();
+    if (setup.run.zero_stage != 3) {
+      continue;
+    }
+    const auto lowered = lowered_run(setup, constants);
+    if (!lowered) {
+      EXPECT_NE(lowered.error().message.find("8-bit"), std::string::npos) << line.id;
+      continue;
+    }
+    ++sharded;
+    EXPECT_EQ(lowered->plan.zero_stage, 3);
+    const double time = to_seconds(static_step_time(setup, constants).value());
+    EXPECT_NEAR(time / step_time(setup, constants).seconds, 1, 0.03) << line.id;
+  }
+  EXPECT_GT(sharded, 10);
+}
+
 TEST(LoweredRun, SaysWhyARunKeepsTheClosedForm) {
   const DataFiles files = DataFiles::embedded();
   const auto report = validate(files,
