@@ -15,7 +15,7 @@ struct PassTime {
   double kernels = 0;  ///< how many
   [[nodiscard]] double device() const { return products + attention + elementwise + experts; }
   PassTime& operator+=(const PassTime& other);
-  PassTime scaled(double factor) const;
+  [[nodiscard]] PassTime scaled(double factor) const;
 };
 
 /// A transformer layer, or what stands at an end of the model.
