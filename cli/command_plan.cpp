@@ -49,6 +49,36 @@ Result<std::vector<StageMemory>> memory_of(const DataFiles& files,
   return memory;
 }
 
+/// Fills in what the request leaves to the model and the cluster.  Gives the tokens of the whole
+/// training, if they were given.
+Result<std::optional<double>> complete_request(const DataFiles& files,
+                                               const ModelGraph& model,
+                                               const Cluster& cluster,
+                                               PlanOptions& options) {
+  SearchRequest& request = options.request;
+  if (request.sequence == 0) {
+    request.sequence = static_cast<std::int32_t>(model.shape.max_sequence);
+  }
+  const bool cpu = cluster.types.front().name == "cpu";
+  auto precision =
+      parse_dtype(options.precision.empty() ? (cpu ? "fp32" : "bf16") : options.precision);
+  if (!precision) {
+    return pass_on(std::move(precision));
+  }
+  request.precision.compute = *precision;
+  if (auto read = read_plan_options(files, options); !read) {
+    return pass_on(std::move(read));
+  }
+  if (options.tokens.empty()) {
+    return std::optional<double>();
+  }
+  const auto count = parse_count(options.tokens, "--tokens");
+  if (!count) {
+    return tl::unexpected<Error>(count.error());
+  }
+  return std::optional<double>(*count);
+}
+
 Result<Searched> run_search(const Context& context, PlanOptions& options) {
   auto files = context.files();
   if (!files) {
@@ -66,27 +96,9 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
   if (!profile) {
     return pass_on(std::move(profile));
   }
-  SearchRequest& request = options.request;
-  if (request.sequence == 0) {
-    request.sequence = static_cast<std::int32_t>(model->shape.max_sequence);
-  }
-  const bool cpu = cluster->types.front().name == "cpu";
-  auto precision =
-      parse_dtype(options.precision.empty() ? (cpu ? "fp32" : "bf16") : options.precision);
-  if (!precision) {
-    return pass_on(std::move(precision));
-  }
-  request.precision.compute = *precision;
-  if (auto read = read_plan_options(*files, options); !read) {
-    return pass_on(std::move(read));
-  }
-  std::optional<double> tokens;
-  if (!options.tokens.empty()) {
-    const auto count = parse_count(options.tokens, "--tokens");
-    if (!count) {
-      return tl::unexpected<Error>(count.error());
-    }
-    tokens = *count;
+  const auto tokens = complete_request(*files, *model, *cluster, options);
+  if (!tokens) {
+    return tl::unexpected<Error>(tokens.error());
   }
   Plan common;
   common.precision = request.precision;
@@ -110,6 +122,7 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
                                  progress.space_size,
                                  progress.simulated));
   };
+  const SearchRequest& request = options.request;
   auto result = search(*model, *cluster, **cost, request, control);
   context.progress("");
   if (!result) {
@@ -131,7 +144,7 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
                   .memory = *std::move(memory),
                   .objective = request.objective,
                   .step_tokens = static_cast<double>(request.global_batch) * request.sequence,
-                  .tokens = tokens};
+                  .tokens = *tokens};
 }
 
 ExitCode plan(const Context& context, PlanOptions& options) {

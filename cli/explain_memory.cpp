@@ -204,6 +204,64 @@ ExitCode explain_memory(const Context& context, const SetupOptions& options) {
   return ExitCode::kSuccess;
 }
 
+namespace {
+
+/// What serving takes on a device.
+struct ServingAnswer {
+  const ExplainedRun& run;
+  const ServingRun& request;
+  ServingMemory memory;
+  std::optional<std::int64_t> most;  ///< sequences at once; absent: not even the weights fit
+
+  [[nodiscard]] bool fits() const { return memory.total() <= run.setup.device.memory; }
+};
+
+nlohmann::ordered_json to_json(const ServingAnswer& answer) {
+  const ServingMemory& memory = answer.memory;
+  return {{"model", answer.run.sizes.name},
+          {"cache_bytes_per_token", cache_bytes_per_token(answer.request)},
+          {"context", answer.request.context},
+          {"sequences", answer.request.sequences},
+          {"weights_bytes", memory.weights.count()},
+          {"cache_bytes", memory.cache.count()},
+          {"activations_bytes", memory.activations.count()},
+          {"context_bytes", memory.context.count()},
+          {"total_bytes", memory.total().count()},
+          {"device_memory_bytes", answer.run.setup.device.memory.count()},
+          {"fits", answer.fits()},
+          {"most_sequences",
+           answer.most ? nlohmann::ordered_json(*answer.most) : nlohmann::ordered_json()}};
+}
+
+std::string to_text(const ServingAnswer& answer) {
+  const ServingRun& request = answer.request;
+  const ServingMemory& memory = answer.memory;
+  const DeviceType& device = answer.run.setup.device;
+  std::string text = fmt::format(
+      "{} on {} with tp {}, pp {}: a cached token takes {} on each device\n"
+      "{} sequences of {} tokens: weights {}, key-value cache {}, activations {}, context {}: {} "
+      "of {}{}\n",
+      answer.run.sizes.name,
+      device.name,
+      request.model.tp,
+      request.model.pp,
+      to_string(Bytes(std::llround(cache_bytes_per_token(request)))),
+      request.sequences,
+      request.context,
+      to_string(memory.weights),
+      to_string(memory.cache),
+      to_string(memory.activations),
+      to_string(memory.context),
+      to_string(memory.total()),
+      to_string(device.memory),
+      answer.fits() ? "" : " (does not fit)");
+  return text + (answer.most
+                     ? fmt::format("at most {} such sequences fit at once\n", *answer.most)
+                     : "not even the weights fit; raise tp or pp, or store them narrower\n");
+}
+
+}  // namespace
+
 ExitCode explain_cache(const Context& context,
                        const SetupOptions& options,
                        const ServingOptions& serving) {
@@ -229,46 +287,11 @@ ExitCode explain_cache(const Context& context,
   request.weight_bytes = wide ? 4 : 2;
   request.cache_bytes = wide ? 4 : 2;
   const DeviceType& device = run->setup.device;
-  const ServingMemory memory = serving_memory(request, device, *constants);
-  const auto most = most_sequences(request, device, *constants);
-  const bool enough = memory.total() <= device.memory;
-  if (context.json) {
-    const nlohmann::ordered_json json{
-        {"model", run->sizes.name},
-        {"cache_bytes_per_token", cache_bytes_per_token(request)},
-        {"context", request.context},
-        {"sequences", request.sequences},
-        {"weights_bytes", memory.weights.count()},
-        {"cache_bytes", memory.cache.count()},
-        {"activations_bytes", memory.activations.count()},
-        {"context_bytes", memory.context.count()},
-        {"total_bytes", memory.total().count()},
-        {"device_memory_bytes", device.memory.count()},
-        {"fits", enough},
-        {"most_sequences", most ? nlohmann::ordered_json(*most) : nlohmann::ordered_json()}};
-    *context.out << json_text(json);
-    return ExitCode::kSuccess;
-  }
-  *context.out << fmt::format(
-      "{} on {} with tp {}, pp {}: a cached token takes {} on each device\n"
-      "{} sequences of {} tokens: weights {}, key-value cache {}, activations {}, context {}: {} "
-      "of {}{}\n",
-      run->sizes.name,
-      device.name,
-      request.model.tp,
-      request.model.pp,
-      to_string(Bytes(std::llround(cache_bytes_per_token(request)))),
-      request.sequences,
-      request.context,
-      to_string(memory.weights),
-      to_string(memory.cache),
-      to_string(memory.activations),
-      to_string(memory.context),
-      to_string(memory.total()),
-      to_string(device.memory),
-      enough ? "" : " (does not fit)");
-  *context.out << (most ? fmt::format("at most {} such sequences fit at once\n", *most)
-                        : "not even the weights fit; raise tp or pp, or store them narrower\n");
+  const ServingAnswer answer{.run = *run,
+                             .request = request,
+                             .memory = serving_memory(request, device, *constants),
+                             .most = most_sequences(request, device, *constants)};
+  *context.out << (context.json ? json_text(to_json(answer)) : to_text(answer));
   return ExitCode::kSuccess;
 }
 

@@ -158,6 +158,21 @@ OpClass class_of(OpKind kind) {
   return OpClass::kMemory;
 }
 
+namespace {
+
+/// Of an element; a transcendental counts one.
+double activation_operations(OpVariant variant, bool backward) {
+  if (variant == OpVariant::kRelu) {
+    return 1;
+  }
+  if (variant == OpVariant::kSwiGlu) {
+    return backward ? 10 : 5;
+  }
+  return backward ? 15 : 9;
+}
+
+}  // namespace
+
 Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal) {
   const Sizes n(shape);
   const bool rms = variant == OpVariant::kRmsNorm;
@@ -190,15 +205,9 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
       return Flops(3 * n.rows * static_cast<double>(shape.heads + shape.kv_heads) *
                    static_cast<double>(shape.head_dim));
     case OpKind::kActivationForward:
-      return Flops((variant == OpVariant::kRelu     ? 1
-                    : variant == OpVariant::kSwiGlu ? 5
-                                                    : 9) *
-                   n.elements);
+      return Flops(activation_operations(variant, false) * n.elements);
     case OpKind::kActivationBackward:
-      return Flops((variant == OpVariant::kRelu     ? 1
-                    : variant == OpVariant::kSwiGlu ? 10
-                                                    : 15) *
-                   n.elements);
+      return Flops(activation_operations(variant, true) * n.elements);
     case OpKind::kLossRowSum:
     case OpKind::kLossGradient:
       return Flops(3 * n.elements);

@@ -143,7 +143,9 @@ ParameterCounts parameter_counts(const TrainingRun& run) {
   return counts;
 }
 
-Result<void> check(const TrainingRun& run) {
+namespace {
+
+Result<void> check_positive(const TrainingRun& run) {
   const TransformerShape& shape = run.shape;
   const std::int64_t smallest = std::min({shape.layers,
                                           shape.hidden,
@@ -164,7 +166,14 @@ Result<void> check(const TrainingRun& run) {
   if (auto ok = require(smallest >= 1, "model", "a size is not positive"); !ok) {
     return ok;
   }
-  if (auto ok = require(degrees >= 1, "plan", "a degree or batch size is not positive"); !ok) {
+  return require(degrees >= 1, "plan", "a degree or batch size is not positive");
+}
+
+}  // namespace
+
+Result<void> check(const TrainingRun& run) {
+  const TransformerShape& shape = run.shape;
+  if (auto ok = check_positive(run); !ok) {
     return ok;
   }
   if (auto ok = require(shape.heads % shape.kv_heads == 0,
