@@ -18,6 +18,39 @@ StageId message_border(const Action& action) {
   return from_above ? StageId(action.stage.value() - 1) : action.stage;
 }
 
+ActionKind other_side(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kSendActivation:
+      return ActionKind::kRecvActivation;
+    case ActionKind::kRecvActivation:
+      return ActionKind::kSendActivation;
+    case ActionKind::kSendGradient:
+      return ActionKind::kRecvGradient;
+    case ActionKind::kRecvGradient:
+      return ActionKind::kSendGradient;
+    case ActionKind::kLoadMicroBatch:
+    case ActionKind::kForward:
+    case ActionKind::kBackward:
+    case ActionKind::kBackwardInput:
+    case ActionKind::kBackwardWeight:
+    case ActionKind::kRecompute:
+    case ActionKind::kReduceGradients:
+    case ActionKind::kGatherParameters:
+    case ActionKind::kOptimizerStep:
+    case ActionKind::kUpdateParameters:
+      break;
+  }
+  SW_CHECK(false, "a send or a receive");
+}
+
+Action other_side(const Action& action) {
+  const StageId border = message_border(action);
+  Action other = action;
+  other.kind = other_side(action.kind);
+  other.stage = action.stage == border ? StageId(border.value() + 1) : border;
+  return other;
+}
+
 std::vector<PeerTraffic> peer_traffic(const std::vector<Action>& actions) {
   std::vector<PeerTraffic> traffic;
   for (std::size_t i = 0; i < actions.size(); ++i) {

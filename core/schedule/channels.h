@@ -22,6 +22,11 @@ inline constexpr int kMessageKindCount = 2;
 /// REQUIRES: a send or a receive.
 [[nodiscard]] StageId message_border(const Action& action);
 
+/// The kind and stage of the same message on its other side; the rest as it is.
+/// REQUIRES: a send or a receive.
+[[nodiscard]] ActionKind other_side(ActionKind kind);
+[[nodiscard]] Action other_side(const Action& action);
+
 /// The messages of one program through one peer slot: action indices in list order, by MessageKind.
 struct PeerTraffic {
   std::array<std::vector<std::int32_t>, kMessageKindCount> sends;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/schedule/schedule.h"
@@ -35,6 +37,11 @@ namespace stagewright {
 
 /// "rank 3 action 17 (1F2)".
 [[nodiscard]] std::string action_name(const Schedule& schedule, RankId rank, std::int32_t action);
+
+/// A cycle of such actions that wait for each other, each for the one behind it; one that comes
+/// several times in a row is named once.
+[[nodiscard]] std::string action_cycle_text(const Schedule& schedule,
+                                            std::vector<std::pair<RankId, std::int32_t>> cycle);
 
 /// The lowest rank of each program.
 [[nodiscard]] std::vector<RankId> first_ranks(const Schedule& schedule);

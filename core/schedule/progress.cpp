@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/schedule/channels.h"
 #include "core/schedule/checks.h"
 #include "core/schedule/rank_classes.h"
+#include "core/schedule/wait_cycle.h"
 #include "core/schedule/wait_list.h"
 
 namespace stagewright {
@@ -116,31 +118,6 @@ class Execution {
         .list->queues[static_cast<std::size_t>(queue)][static_cast<std::size_t>(x.in_queue)];
   }
 
-  static ActionKind other_side(ActionKind kind) {
-    switch (kind) {
-      case ActionKind::kSendActivation:
-        return ActionKind::kRecvActivation;
-      case ActionKind::kRecvActivation:
-        return ActionKind::kSendActivation;
-      case ActionKind::kSendGradient:
-        return ActionKind::kRecvGradient;
-      case ActionKind::kRecvGradient:
-        return ActionKind::kSendGradient;
-      case ActionKind::kLoadMicroBatch:
-      case ActionKind::kForward:
-      case ActionKind::kBackward:
-      case ActionKind::kBackwardInput:
-      case ActionKind::kBackwardWeight:
-      case ActionKind::kRecompute:
-      case ActionKind::kReduceGradients:
-      case ActionKind::kGatherParameters:
-      case ActionKind::kOptimizerStep:
-      case ActionKind::kUpdateParameters:
-        break;
-    }
-    SW_CHECK(false, "a send or a receive");
-  }
-
   [[nodiscard]] const RankProgram& program(std::size_t rank_class) const {
     const RankId rank = classes_.lowest[rank_class];
     return schedule_.programs[schedule_.ranks[rank.index()].program.index()];
@@ -236,40 +213,57 @@ class Execution {
     return states_[classes_.class_of_rank[rank.index()]];
   }
 
-  /// Something that this unfinished item waits for and that is not done either.
-  [[nodiscard]] Place blocker(const Place& place) const {
+  /// All that this unfinished item waits for and that is not done either.
+  [[nodiscard]] std::vector<Place> blockers(const Place& place) const {
     const auto& [rank, index] = place;
     const RankState& state = state_of(rank);
     const WaitItem& x = item(state, index);
-    if (index >= state.issued && index != state.issued) {
-      return {rank, state.issued};  // issue has stopped there
+    std::vector<Place> all;
+    if (index > state.issued) {
+      all.emplace_back(rank, state.issued);  // issue has stopped there
     }
     const std::int32_t first = head(state, x.queue);
     if (first != x.in_queue) {
-      return {
+      all.emplace_back(
           rank,
-          state.list->queues[static_cast<std::size_t>(x.queue)][static_cast<std::size_t>(first)]};
+          state.list->queues[static_cast<std::size_t>(x.queue)][static_cast<std::size_t>(first)]);
     }
     for (const std::int32_t other : x.after) {
       if (!done(state, other)) {
-        return {rank, other};
+        all.emplace_back(rank, other);
       }
     }
     if (state.computed < x.compute_waits) {
-      return {rank, state.list->compute_waits[static_cast<std::size_t>(state.computed)]};
+      all.emplace_back(rank, state.list->compute_waits[static_cast<std::size_t>(state.computed)]);
     }
-    return other_side_of(place);
+    if (all.empty()) {
+      add_other_sides(place, all);
+    }
+    return all;
   }
 
-  /// A side of a message or collective that is not ready.
-  [[nodiscard]] Place other_side_of(const Place& place) const {
+  /// The sides of a message or collective that are not ready, of one whose own side is: whether a
+  /// side is ready is a matter of its rank alone.
+  void add_other_sides(const Place& place, std::vector<Place>& all) const {
     const auto& [rank, index] = place;
     const std::size_t rank_class = classes_.class_of_rank[rank.index()];
     const RankBinding& binding = schedule_.ranks[rank.index()];
     const WaitItem& x = item(states_[rank_class], index);
     const auto slot = static_cast<std::size_t>(x.slot);
-    if (x.kind != WaitItem::Kind::kCollective) {
-      return {binding.peers[slot], partner(rank_class, x)};
+    switch (x.kind) {
+      case WaitItem::Kind::kLocal:
+        return;
+      case WaitItem::Kind::kSend:
+      case WaitItem::Kind::kReceive: {
+        const RankId peer = binding.peers[slot];
+        const std::int32_t other = partner(rank_class, x);
+        if (!ready(state_of(peer), other)) {
+          all.emplace_back(peer, other);
+        }
+        return;
+      }
+      case WaitItem::Kind::kCollective:
+        break;
     }
     const GroupId group = binding.groups[slot];
     for (const RankId member : schedule_.groups[group.index()].members) {
@@ -277,11 +271,10 @@ class Execution {
       const auto own = static_cast<std::size_t>(std::ranges::find(groups, group) - groups.begin());
       const RankState& state = state_of(member);
       const std::int32_t call = state.list->collectives[own][static_cast<std::size_t>(x.ordinal)];
-      if (!ready(state, call)) {
-        return {member, call};
+      if (member != rank && !ready(state, call)) {
+        all.emplace_back(member, call);
       }
     }
-    SW_CHECK(false, "a member that keeps the others waiting");
   }
 
   [[nodiscard]] std::string name(const Place& place) const {
@@ -297,26 +290,10 @@ class Execution {
     return text;
   }
 
-  /// Follows who waits for whom until it comes back to where it was.
-  [[nodiscard]] std::string cycle_from(Place place) const {
-    constexpr std::size_t kShown = 12;
-    std::vector<Place> walk;
-    std::map<Place, std::size_t> position;
-    while (position.try_emplace(place, walk.size()).second) {
-      walk.push_back(place);
-      place = blocker(place);
-    }
-    const std::vector<Place> cycle(walk.begin() + static_cast<std::ptrdiff_t>(position[place]),
-                                   walk.end());
-    std::string text = name(cycle.front());
-    for (std::size_t i = 1; i <= cycle.size(); ++i) {
-      if (i > kShown && i < cycle.size()) {
-        return text + fmt::format(", and so on: {} actions wait for each other", cycle.size());
-      }
-      text += i == 1 ? " waits for " : ", which waits for ";
-      text += name(cycle[i % cycle.size()]);
-    }
-    return text;
+  [[nodiscard]] std::string cycle_from(const Place& place) const {
+    const std::vector<Place> cycle = shortest_wait_cycle<Place>(
+        {place}, [this](const Place& waiting) { return blockers(waiting); });
+    return wait_cycle_text(cycle.size(), [&](std::size_t i) { return WaitLink{name(cycle[i])}; });
   }
 
   const Schedule& schedule_;

@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/schedule/checks.h"
 #include "core/schedule/indices.h"
 #include "core/schedule/semantics.h"
+#include "core/schedule/wait_cycle.h"
 
 namespace stagewright {
 
@@ -12,6 +15,17 @@ std::string action_name(const Schedule& schedule, RankId rank, std::int32_t acti
                      rank.value(),
                      action,
                      to_string(program.actions[static_cast<std::size_t>(action)]));
+}
+
+std::string action_cycle_text(const Schedule& schedule,
+                              std::vector<std::pair<RankId, std::int32_t>> cycle) {
+  cycle.erase(std::unique(cycle.begin(), cycle.end()), cycle.end());
+  if (cycle.size() > 1 && cycle.front() == cycle.back()) {
+    cycle.pop_back();
+  }
+  return wait_cycle_text(cycle.size(), [&](std::size_t i) {
+    return WaitLink{action_name(schedule, cycle[i].first, cycle[i].second)};
+  });
 }
 
 std::vector<RankId> first_ranks(const Schedule& schedule) {

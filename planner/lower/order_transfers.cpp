@@ -5,10 +5,9 @@
 #include <optional>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "core/base/check.h"
 #include "planner/axes/pipeline.h"
+#include "sim/engine/pipeline_graph.h"
 
 namespace stagewright {
 namespace {
@@ -73,15 +72,11 @@ class Replay {
     }
     for (std::size_t rank = 0; rank < order_.ranks.size(); ++rank) {
       if (next_[rank] < order_.ranks[rank].size()) {
-        const Action& waiting = order_.ranks[rank][next_[rank]];
-        return fail(
-            ErrorCode::kInfeasible,
-            fmt::format("pipeline rank {} waits for ever before {} (action {}): the order of "
-                        "the schedule cannot run",
-                        rank,
-                        to_string(waiting),
-                        next_[rank]),
-            "plan:/schedule");
+        const Result<PipelineGraph> compiled = compile(order_);
+        SW_CHECK(!compiled, "an order whose every rank gets to its end");
+        return fail(ErrorCode::kInfeasible,
+                    "the order of the schedule cannot run: " + compiled.error().to_string(),
+                    "plan:/schedule");
       }
     }
     return {};

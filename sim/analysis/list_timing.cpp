@@ -6,9 +6,8 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/base/check.h"
+#include "sim/analysis/list_waits.h"
 
 namespace stagewright {
 namespace {
@@ -231,20 +230,13 @@ class ListRun {
     }
   }
 
-  /// Where each unfinished rank stands.
   [[nodiscard]] std::string waiting_text() const {
-    std::string text;
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const std::size_t next = ranks_[rank].next;
-      if (next < list_.ranks[rank].size()) {
-        text += fmt::format("{}rank {} pos {}: {} waits for ever",
-                            text.empty() ? "" : ", ",
-                            rank,
-                            next,
-                            to_string(list_.ranks[rank][next]));
-      }
+    ListStandstill standstill{.queues = queues_ ? &*queues_ : nullptr};
+    for (const Rank& rank : ranks_) {
+      standstill.next.push_back(rank.next);
+      standstill.called.push_back(rank.issued);
     }
-    return text;
+    return waiting_cycle(list_, standstill);
   }
 
   const TokenList& list_;

@@ -6,19 +6,13 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/schedule/channels.h"
 
 namespace stagewright {
 namespace {
 
 bool of_activation(ActionKind kind) {
   return kind == ActionKind::kSendActivation || kind == ActionKind::kRecvActivation;
-}
-
-/// The stage on the other side.
-StageId other_stage(const Action& action) {
-  const bool to_next =
-      action.kind == ActionKind::kSendActivation || action.kind == ActionKind::kRecvGradient;
-  return StageId(action.stage.value() + (to_next ? 1 : -1));
 }
 
 }  // namespace
@@ -43,7 +37,7 @@ TransferQueues::TransferQueues(const TokenList& list, QueueModel model, Duration
     : list_(list), model_(model), transfer_(transfer), last_call_(list.ranks.size()) {}
 
 TransferQueues::Ends TransferQueues::ends_of(std::int32_t rank, const Action& action) const {
-  const std::int32_t peer = list_.rank_of(other_stage(action), action.micro_batch);
+  const std::int32_t peer = list_.rank_of(other_side(action).stage, action.micro_batch);
   const bool sends = is_send(action.kind);
   return {sends ? rank : peer, sends ? peer : rank, of_activation(action.kind) ? 0 : 1};
 }
@@ -95,7 +89,7 @@ std::optional<ListFault> TransferQueues::issue(std::int32_t rank,
       parts_.push_back({.ready = now, .queue = queue, .rank = rank});
     }
     Part& part = parts_[call[slot]];
-    part.open.push_back(action);
+    part.actions.push_back(action);
     ++part.left;
   }
   return run(std::move(queues));
@@ -118,9 +112,11 @@ std::optional<ListFault> TransferQueues::open_head(std::size_t queue,
     return std::nullopt;
   }
   const std::size_t index = queues_[queue].parts[queues_[queue].head];
+  if (std::exchange(parts_[index].open, true)) {
+    return std::nullopt;
+  }
   const Duration start = std::max(parts_[index].ready, queues_[queue].free);
-  const std::vector<Action> actions = std::exchange(parts_[index].open, {});
-  for (const Action& action : actions) {
+  for (const Action& action : parts_[index].actions) {
     Meeting& meeting = meetings_[side_key(ends_of(parts_[index].rank, action))];
     auto& mine = is_send(action.kind) ? meeting.sends : meeting.receives;
     const auto& theirs = is_send(action.kind) ? meeting.receives : meeting.sends;
@@ -138,9 +134,7 @@ std::optional<ListFault> TransferQueues::open_head(std::size_t queue,
 std::optional<ListFault> TransferQueues::meet(const Side& send,
                                               const Side& receive,
                                               std::vector<std::size_t>& ready) {
-  if (of_activation(send.action.kind) != of_activation(receive.action.kind) ||
-      send.action.micro_batch != receive.action.micro_batch ||
-      other_stage(send.action) != receive.action.stage) {
+  if (other_side(send.action) != receive.action) {
     return ListFault{ListFaultKind::kMismatch,
                      fmt::format("rank {} receives {} where rank {} sends {}",
                                  parts_[receive.part].rank,
@@ -175,6 +169,26 @@ std::optional<Duration> TransferQueues::last_call_done(std::int32_t rank) const 
     end = std::max(end, parts_[part].end);
   }
   return end;
+}
+
+bool TransferQueues::done(const Action& transfer) const {
+  return received(is_send(transfer.kind) ? other_side(transfer) : transfer).has_value();
+}
+
+std::vector<TransferQueues::Waiting> TransferQueues::waiting() const {
+  std::vector<Waiting> all;
+  for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
+    const Queue& calls = queues_[queue];
+    for (std::size_t place = calls.head; place < calls.parts.size(); ++place) {
+      const Part& part = parts_[calls.parts[place]];
+      for (const Action& action : part.actions) {
+        if (!done(action)) {
+          all.push_back({part.rank, action, queue, part.open});
+        }
+      }
+    }
+  }
+  return all;
 }
 
 std::size_t TransferQueues::arrival_index(const Action& receive) const {

@@ -49,6 +49,18 @@ class TransferQueues {
   [[nodiscard]] std::optional<Duration> last_call_done(std::int32_t rank) const;
   /// When what a stage receives for a micro-batch has arrived; nothing as long as it has not.
   [[nodiscard]] std::optional<Duration> received(const Action& receive) const;
+  /// Whether the message of a send or receive has arrived.
+  [[nodiscard]] bool done(const Action& transfer) const;
+
+  /// A send or receive that a rank has called and that is not done.
+  struct Waiting {
+    std::int32_t rank = 0;
+    Action action;
+    std::size_t queue = 0;
+    bool open = false;  ///< it is its queue's turn; the other side is what it waits for
+  };
+  /// All of them, those of a queue in its order.
+  [[nodiscard]] std::vector<Waiting> waiting() const;
 
  private:
   /// rank, from, to and kind as far as the model tells queues apart by them, else -1.
@@ -57,8 +69,9 @@ class TransferQueues {
   using SideKey = std::tuple<std::int32_t, std::int32_t, int>;
   struct Part {
     Duration ready{};
-    std::vector<Action> open;  ///< not yet opened
-    std::size_t left = 0;      ///< not yet done
+    std::vector<Action> actions;
+    std::size_t left = 0;  ///< not yet done
+    bool open = false;     ///< it has been its queue's turn
     Duration end{};
     std::size_t queue = 0;
     std::int32_t rank = 0;

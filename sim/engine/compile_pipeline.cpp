@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/schedule/wait_cycle.h"
 #include "sim/engine/order_index.h"
 #include "sim/engine/pipeline_graph.h"
 
@@ -94,8 +95,7 @@ class PipelineCompiler {
       std::swap(level_, next_level_);
     }
     if (const auto stuck = first_stuck()) {
-      return fail(ErrorCode::kInfeasible,
-                  "these actions wait for each other for ever: " + cycle_text(*stuck));
+      return fail(ErrorCode::kInfeasible, "deadlock: " + cycle_text(*stuck));
     }
     if (classes_.too_many()) {
       return fail(ErrorCode::kUnsupported,
@@ -234,44 +234,43 @@ class PipelineCompiler {
                                     begin.begin() - 1);
   }
 
-  /// Why an action that was not laid out was not: the one that it waits for.
-  [[nodiscard]] std::int32_t blocker_of(std::int32_t action) const {
+  /// Why an action was not laid out: those that it waits for.
+  [[nodiscard]] std::vector<std::int32_t> blockers_of(std::int32_t action) const {
     const std::size_t rank = rank_of(action);
     const std::int32_t next = result_.rank_begin[rank] + ranks_[rank].next;
     if (action != next) {
-      return action - 1;
+      return {next};
     }
+    std::vector<std::int32_t> all;
     const std::size_t parts = is_paired(rank) ? 2 : 1;
     for (std::size_t part = 0; part < parts; ++part) {
       const auto place = static_cast<std::size_t>(ranks_[rank].next) + part;
       const OrderIndex::Needs needs = index_.needs_of(order_.ranks[rank][place]);
       for (std::size_t i = 0; i < needs.count; ++i) {
         if (result_.index[static_cast<std::size_t>(needs.all[i].from->action)] <= 0) {
-          return needs.all[i].from->action;
+          all.push_back(needs.all[i].from->action);
         }
       }
     }
-    SW_CHECK(false, "an action that waits for one that was not laid out");
-    return action;
+    return all;
   }
 
-  /// Follows what waits from a rank that is stuck until an action comes twice.
+  /// The cycle into which a rank that is stuck leads.
   [[nodiscard]] std::string cycle_text(std::size_t stuck) const {
-    std::vector<std::int32_t> path;
-    std::int32_t action = result_.rank_begin[stuck] + ranks_[stuck].next;
-    auto again = path.end();
-    while ((again = std::ranges::find(path, action)) == path.end()) {
-      path.push_back(action);
-      action = blocker_of(action);
-    }
-    std::string text;
-    for (auto at = path.end(); at != again;) {
-      const std::size_t rank = rank_of(*--at);
-      const auto place = static_cast<std::size_t>(*at - result_.rank_begin[rank]);
-      text +=
-          (text.empty() ? "" : " -> ") + OrderIndex::place_text(rank, order_.ranks[rank][place]);
-    }
-    return text;
+    const std::int32_t start = result_.rank_begin[stuck] + ranks_[stuck].next;
+    const std::vector<std::int32_t> cycle = shortest_wait_cycle<std::int32_t>(
+        {start}, [this](std::int32_t action) { return blockers_of(action); });
+    return wait_cycle_text(cycle.size(), [&](std::size_t i) {
+      const std::int32_t blocker = cycle[(i + 1) % cycle.size()];
+      const std::size_t rank = rank_of(cycle[i]);
+      const std::int32_t place = cycle[i] - result_.rank_begin[rank];
+      return WaitLink{
+          fmt::format("rank {} action {} ({})",
+                      rank,
+                      place,
+                      to_string(order_.ranks[rank][static_cast<std::size_t>(place)])),
+          rank == rank_of(blocker) && blocker < cycle[i] ? "stands behind" : "waits for"};
+    });
   }
 
   const PipelineOrder& order_;

@@ -8,9 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/schedule/channels.h"
+#include "core/schedule/checks.h"
 #include "core/schedule/touches.h"
 #include "sim/cost/analytical_links.h"
 #include "sim/cost/rank_rules.h"
@@ -61,8 +60,7 @@ class ScheduleGraph {
     result_.node_begin.push_back(static_cast<std::int32_t>(result_.action_nodes.size()));
     TimingGraphBuilder::Built built = builder_.build();
     if (!built.cycle.empty()) {
-      return fail(ErrorCode::kInfeasible,
-                  "these actions wait for each other for ever: " + cycle_text(built.cycle));
+      return fail(ErrorCode::kInfeasible, "deadlock: " + cycle_text(built.cycle));
     }
     result_.graph.graph = std::move(built.graph);
     drop_free_links(result_.graph, channel_);
@@ -438,24 +436,14 @@ class ScheduleGraph {
   }
 
   [[nodiscard]] std::string cycle_text(const std::vector<NodeIndex>& cycle) const {
-    std::string text;
-    std::string last;
+    std::vector<std::pair<RankId, std::int32_t>> places;
     for (const NodeIndex node : cycle) {
       const std::int32_t number = result_.graph.action[static_cast<std::size_t>(node)];
       const auto after = std::ranges::upper_bound(result_.action_begin, number);
       const auto rank = static_cast<std::size_t>(after - result_.action_begin.begin()) - 1;
-      const std::int32_t index = number - result_.action_begin[rank];
-      const RankProgram& program = schedule_.programs[schedule_.ranks[rank].program.index()];
-      std::string place = fmt::format("rank {}, action {} ({})",
-                                      rank,
-                                      index,
-                                      to_string(program.actions[static_cast<std::size_t>(index)]));
-      if (place != last) {
-        text += text.empty() ? place : " -> " + place;
-        last = std::move(place);
-      }
+      places.emplace_back(rank, number - result_.action_begin[rank]);
     }
-    return text;
+    return action_cycle_text(schedule_, std::move(places));
   }
 
   const Schedule& schedule_;

@@ -7,9 +7,8 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/schedule/channels.h"
+#include "core/schedule/checks.h"
 #include "sim/engine/clock_check.h"
 #include "sim/engine/message_pairs.h"
 #include "sim/engine/rank_order.h"
@@ -55,8 +54,7 @@ class StepGraphBuilder {
     }
     TimingGraphBuilder::Built built = builder_.build();
     if (!built.cycle.empty()) {
-      return fail(ErrorCode::kInfeasible,
-                  "these actions wait for each other for ever: " + cycle_text(built.cycle));
+      return fail(ErrorCode::kInfeasible, "deadlock: " + cycle_text(built.cycle));
     }
     result_.graph = std::move(built.graph);
     return std::move(result_);
@@ -189,20 +187,12 @@ class StepGraphBuilder {
   }
 
   [[nodiscard]] std::string cycle_text(const std::vector<NodeIndex>& cycle) const {
-    std::string text;
-    std::string last;
+    std::vector<std::pair<RankId, std::int32_t>> places;
     for (const NodeIndex index : cycle) {
       const StepNode& node = result_.nodes[static_cast<std::size_t>(index)];
-      const ClassWork& work = result_.classes[node.rank_class];
-      const Action& action = work.program->actions[static_cast<std::size_t>(node.action)];
-      std::string place =
-          fmt::format("rank {}, action {} ({})", work.rank.value(), node.action, to_string(action));
-      if (place != last) {
-        text += text.empty() ? place : " -> " + place;
-        last = std::move(place);
-      }
+      places.emplace_back(result_.classes[node.rank_class].rank, node.action);
     }
-    return text;
+    return action_cycle_text(schedule_, std::move(places));
   }
 
   const Schedule& schedule_;

@@ -1,8 +1,10 @@
 #include "sim/engine/timing_graph.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/check.h"
+#include "core/schedule/wait_cycle.h"
 
 namespace stagewright {
 
@@ -72,29 +74,23 @@ void sort_topologically(TimingGraph& graph) {
   }
 }
 
-/// Follows unfinished predecessors from any unfinished node until one comes twice.
+/// A cycle into which the first unfinished node leads.
 std::vector<NodeIndex> find_cycle(const TimingGraph& graph) {
-  const std::size_t nodes = graph.edge_begin.size() - 1;
-  std::vector<bool> done(nodes, false);
+  std::vector<bool> done(graph.edge_begin.size() - 1, false);
   for (const NodeIndex node : graph.order) {
     done[static_cast<std::size_t>(node)] = true;
   }
   const auto first = std::ranges::find(done, false);
-  auto node = static_cast<NodeIndex>(first - done.begin());
-  std::vector<NodeIndex> path;
-  std::vector<std::int32_t> seen_at(nodes, -1);
-  while (seen_at[static_cast<std::size_t>(node)] < 0) {
-    seen_at[static_cast<std::size_t>(node)] = static_cast<std::int32_t>(path.size());
-    path.push_back(node);
-    const auto i = static_cast<std::size_t>(node);
-    const auto begin = graph.from.begin() + graph.edge_begin[i];
-    const auto end = graph.from.begin() + graph.edge_begin[i + 1];
-    node = *std::find_if(
-        begin, end, [&done](NodeIndex from) { return !done[static_cast<std::size_t>(from)]; });
-  }
-  std::vector<NodeIndex> cycle(path.begin() + seen_at[static_cast<std::size_t>(node)], path.end());
-  std::ranges::reverse(cycle);
-  return cycle;
+  return shortest_wait_cycle<NodeIndex>(
+      {static_cast<NodeIndex>(first - done.begin())}, [&](NodeIndex node) {
+        const auto i = static_cast<std::size_t>(node);
+        std::vector<NodeIndex> unfinished;
+        std::copy_if(graph.from.begin() + graph.edge_begin[i],
+                     graph.from.begin() + graph.edge_begin[i + 1],
+                     std::back_inserter(unfinished),
+                     [&done](NodeIndex from) { return !done[static_cast<std::size_t>(from)]; });
+        return unfinished;
+      });
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ class TimingGraphBuilder {
 
   struct Built {
     TimingGraph graph;
-    /// Nodes of one cycle, each waiting for the one before it; empty if there is none.  With a
-    /// cycle the graph is of no use.
+    /// Nodes of one cycle, each waiting for the one behind it, the last for the first; empty if
+    /// there is none.  With a cycle the graph is of no use.
     std::vector<NodeIndex> cycle;
   };
   [[nodiscard]] Built build() const;

@@ -280,8 +280,9 @@ TEST(PipelineGraph, CycleOverSeveralRanksIsNamed) {
   const Result<PipelineGraph> graph = compile(order);
   ASSERT_FALSE(graph.has_value());
   EXPECT_EQ(graph.error().to_string(),
-            "these actions wait for each other for ever: rank 0, action 0F1 -> rank 1, action 1F1 "
-            "-> rank 1, action 1B0 -> rank 0, action 0B0");
+            "deadlock: rank 0 action 1 (0B0) waits for rank 1 action 2 (1B0), which stands behind "
+            "rank 1 action 1 (1F1), which waits for rank 0 action 2 (0F1), which stands behind "
+            "rank 0 action 1 (0B0)");
 }
 
 TEST(PipelineGraph, TenBytesAnIndexAndFourAnAction) {

@@ -246,7 +246,8 @@ TEST(PipelineTiming, ActionsThatWaitForEachOtherAreNamed) {
   append(order, ActionKind::kBackward, 0, 0);
   append(order, ActionKind::kForward, 0, 0);
   EXPECT_EQ(error_of(order),
-            "these actions wait for each other for ever: rank 0, action 0F0 -> rank 0, action 0B0");
+            "deadlock: rank 0 action 0 (0B0) waits for rank 0 action 1 (0F0), which stands behind "
+            "rank 0 action 0 (0B0)");
 }
 
 TEST(PipelineTiming, StageOutOfRangeIsRejected) {

@@ -151,7 +151,7 @@ TEST(StaticPass, RanksThatWaitForEachOtherAreNamed) {
   const auto simulation = simulate(schedule, cluster_of(1, 2), cost);
   ASSERT_FALSE(simulation);
   EXPECT_EQ(simulation.error().code, ErrorCode::kInfeasible);
-  for (const char* place : {"rank 0, action 1 (0SEND_F1)", "rank 1, action 1 (1SEND_B1)"}) {
+  for (const char* place : {"rank 0 action 1 (0SEND_F1)", "rank 1 action 1 (1SEND_B1)"}) {
     EXPECT_NE(simulation.error().message.find(place), std::string::npos)
         << simulation.error().message;
   }

@@ -45,8 +45,8 @@ TEST(TimingGraph, EmptyGraphIsFine) {
   EXPECT_EQ(built.graph.nodes(), 0U);
 }
 
-// 0 -> 1 -> 2 -> 3 -> 1, and 4 behind the cycle: 1, 2, 3 come in the order in which they wait.
-TEST(TimingGraph, CycleIsGivenInItsOrder) {
+// 0 -> 1 -> 2 -> 3 -> 1, and 4 behind the cycle: 1 waits for 3, that for 2, and that for 1.
+TEST(TimingGraph, CycleIsGivenInTheOrderInWhichItsNodesWait) {
   TimingGraphBuilder builder;
   for (int i = 0; i < 5; ++i) {
     builder.add_node();
@@ -56,7 +56,7 @@ TEST(TimingGraph, CycleIsGivenInItsOrder) {
   builder.add_edge(2, 3, EdgeKind::kData);
   builder.add_edge(3, 1, EdgeKind::kData);
   builder.add_edge(3, 4, EdgeKind::kData);
-  EXPECT_EQ(builder.build().cycle, (std::vector<NodeIndex>{2, 3, 1}));
+  EXPECT_EQ(builder.build().cycle, (std::vector<NodeIndex>{1, 3, 2}));
 }
 
 }  // namespace

@@ -71,15 +71,14 @@ TEST(OrderTransfers, StagesOnOneRankNeedNone) {
   EXPECT_EQ(order_transfers(order).value(), std::vector<Transfer>());
 }
 
-TEST(OrderTransfers, AnOrderThatCannotRunIsAnErrorThatNamesWhoWaits) {
+TEST(OrderTransfers, AnOrderThatCannotRunIsAnErrorThatNamesTheCycle) {
   PipelineOrder order = order_of("gpipe", 2, 1);
   std::swap(order.ranks[0][0], order.ranks[0][1]);
   const Result<std::vector<Transfer>> transfers = order_transfers(order);
   ASSERT_FALSE(transfers);
-  EXPECT_EQ(
-      transfers.error().to_string(),
-      "plan:/schedule: pipeline rank 0 waits for ever before 0B0 (action 0): the order of the "
-      "schedule cannot run");
+  EXPECT_EQ(transfers.error().to_string(),
+            "plan:/schedule: the order of the schedule cannot run: deadlock: rank 0 action 0 (0B0) "
+            "waits for rank 0 action 1 (0F0), which stands behind rank 0 action 0 (0B0)");
 }
 
 }  // namespace
