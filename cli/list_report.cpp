@@ -1,5 +1,6 @@
 #include "cli/list_report.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,8 @@ nlohmann::json to_json(const OrderCheck& check, const ListPrices& prices) {
             {"idle_share", nlohmann::json::array()},
             {"peak_F_to_B", nlohmann::json::array()},
             {"peak_F_to_W", nlohmann::json::array()},
-            {"queues", nlohmann::json::object()}};
+            {"queues", nlohmann::json::object()},
+            {"runs", false}};
   }
   return {{"valid", true},
           {"error", nullptr},
@@ -46,8 +48,46 @@ nlohmann::json to_json(const OrderCheck& check, const ListPrices& prices) {
           {"idle_share", check.timing.idle_share()},
           {"peak_F_to_B", check.peaks.to_backward},
           {"peak_F_to_W", check.peaks.to_weight},
-          {"queues", queues_json(check, prices)}};
+          {"queues", queues_json(check, prices)},
+          {"runs", check.queues.empty() ? nlohmann::json() : nlohmann::json(check.runs())}};
 }
+
+namespace {
+
+/// Faults of the queue models, those of several models once: "rank, pair: deadlock: ...".
+std::string faults_text(const OrderCheck& check) {
+  std::map<std::string, std::string> models;
+  for (const auto& [model, timing] : check.queues) {
+    if (timing.fault) {
+      std::string& names = models[timing.fault->to_string()];
+      names += (names.empty() ? "" : ", ") + std::string(name_of(model));
+    }
+  }
+  std::string text;
+  for (const auto& [fault, names] : models) {
+    text += fmt::format("{}: {}\n", names, fault);
+  }
+  return text;
+}
+
+std::string queues_text(const OrderCheck& check, const ListPrices& prices) {
+  Table queues({"transfers queue by", "makespan"});
+  for (const auto& [model, timing] : check.queues) {
+    queues.add({std::string(name_of(model)),
+                timing.fault ? std::string(name_of(timing.fault->kind))
+                             : fmt::format("{:.6g}", prices.in_units(timing.makespan))});
+  }
+  const std::string faults = faults_text(check);
+  if (faults.empty()) {
+    return queues.to_string();
+  }
+  return queues.to_string() +
+         (check.runs() ? "\nwarning: the list does not run where its transfers queue by\n"
+                       : "\ncannot run: the list gets to its end under no queue model\n") +
+         faults;
+}
+
+}  // namespace
 
 std::string to_text(const OrderCheck& check, const ListPrices& prices) {
   if (check.fault) {
@@ -70,13 +110,7 @@ std::string to_text(const OrderCheck& check, const ListPrices& prices) {
   if (check.queues.empty()) {
     return out;
   }
-  Table queues({"transfers queue by", "makespan"});
-  for (const auto& [model, timing] : check.queues) {
-    queues.add({std::string(name_of(model)),
-                timing.fault ? timing.fault->to_string()
-                             : fmt::format("{:.6g}", prices.in_units(timing.makespan))});
-  }
-  return out + "\n" + queues.to_string();
+  return out + "\n" + queues_text(check, prices);
 }
 
 }  // namespace stagewright

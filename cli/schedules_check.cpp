@@ -3,6 +3,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -14,6 +15,10 @@
 
 namespace stagewright {
 namespace {
+
+constexpr const char* kNoTransfers =
+    "\ncommunication was not examined: the list has no sends and receives, so that nothing is said "
+    "of deadlocks\namong them\n";
 
 struct CheckCommand {
   std::string file;
@@ -31,11 +36,24 @@ ExitCode run(const Context& context, const CheckCommand& command) {
   }
   const OrderCheck check = check_order(list->list, prices->costs);
   if (context.json) {
-    *context.out << json_text(to_json(check, *prices));
+    nlohmann::json json = to_json(check, *prices);
+    json["ranks"] = list->list.ranks.size();
+    json["stages"] = list->list.stages;
+    json["micro_batches"] = list->list.micro_batches;
+    *context.out << json_text(json);
   } else {
-    *context.out << to_text(check, *prices);
+    *context.out << fmt::format("{}: {} ranks, {} stages, {} micro-batches; {}\n\n{}",
+                                list->name,
+                                list->list.ranks.size(),
+                                list->list.stages,
+                                list->list.micro_batches,
+                                prices->text,
+                                to_text(check, *prices));
+    if (!check.fault && check.queues.empty()) {
+      *context.out << kNoTransfers;
+    }
   }
-  return check.fault ? ExitCode::kCheckFailed : ExitCode::kSuccess;
+  return check.runs() ? ExitCode::kSuccess : ExitCode::kCheckFailed;
 }
 
 }  // namespace

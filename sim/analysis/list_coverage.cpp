@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/schedule/channels.h"
+
 namespace stagewright {
 namespace {
 
@@ -23,7 +25,10 @@ class Coverage {
         }
       }
     }
-    return find_gap();
+    if (auto gap = find_gap()) {
+      return gap;
+    }
+    return list_.has_transfers() ? find_lone_message() : std::nullopt;
   }
 
  private:
@@ -71,6 +76,11 @@ class Coverage {
     if (again) {
       return fault(ListFaultKind::kDuplicate, "is done twice");
     }
+    if (action.kind == ActionKind::kRecompute &&
+        (has(ActionKind::kBackward, stage, micro_batch) ||
+         has(ActionKind::kBackwardInput, stage, micro_batch))) {
+      return fault(ListFaultKind::kOrder, "stands behind the backward that it recomputes for");
+    }
     return std::nullopt;
   }
 
@@ -95,6 +105,63 @@ class Coverage {
       }
     }
     return std::nullopt;
+  }
+
+  /// A list that has transfers has all of them, each with both sides.  Stops at the first gap, too.
+  [[nodiscard]] std::optional<ListFault> find_lone_message() const {
+    for (std::int32_t stage = 0; stage + 1 < list_.stages; ++stage) {
+      for (std::int32_t m = 0; m < list_.micro_batches; ++m) {
+        for (const auto& [kind, from] : {std::pair(ActionKind::kSendActivation, stage),
+                                         std::pair(ActionKind::kSendGradient, stage + 1)}) {
+          if (auto fault = check_message({.kind = kind,
+                                          .stage = StageId(from),
+                                          .micro_batch = MicroBatchId(m),
+                                          .peer = {},
+                                          .bucket = {}})) {
+            return fault;
+          }
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<ListFault> check_message(const Action& send) const {
+    const Action receive = other_side(send);
+    const auto listed = [this](const Action& action) {
+      return has(action.kind, action.stage.value(), action.micro_batch.value());
+    };
+    const std::int32_t sender = list_.rank_of(send.stage, send.micro_batch);
+    const std::int32_t receiver = list_.rank_of(receive.stage, receive.micro_batch);
+    if (listed(send) && listed(receive)) {
+      return std::nullopt;
+    }
+    if (listed(send)) {
+      return ListFault{ListFaultKind::kMissing,
+                       fmt::format("{} on rank {}, which would receive the {} of rank {}",
+                                   to_string(receive),
+                                   receiver,
+                                   to_string(send),
+                                   sender)};
+    }
+    if (listed(receive)) {
+      return ListFault{ListFaultKind::kMissing,
+                       fmt::format("{} on rank {}, which the {} of rank {} waits for",
+                                   to_string(send),
+                                   sender,
+                                   to_string(receive),
+                                   receiver)};
+    }
+    if (sender == receiver) {
+      return std::nullopt;
+    }
+    return ListFault{ListFaultKind::kMissing,
+                     fmt::format("{} on rank {} and {} on rank {}; a list with sends and receives "
+                                 "has all that its stages need",
+                                 to_string(send),
+                                 sender,
+                                 to_string(receive),
+                                 receiver)};
   }
 
   const TokenList& list_;

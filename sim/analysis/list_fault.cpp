@@ -14,6 +14,8 @@ std::string_view name_of(ListFaultKind kind) {
       return "duplicate";
     case ListFaultKind::kMissing:
       return "missing";
+    case ListFaultKind::kOrder:
+      return "order";
     case ListFaultKind::kDeadlock:
       return "deadlock";
     case ListFaultKind::kMismatch:

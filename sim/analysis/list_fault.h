@@ -12,11 +12,12 @@ enum class ListFaultKind : std::uint8_t {
   kPlacement,  ///< an action on another rank than the one that holds its stage
   kDuplicate,  ///< an action stands twice
   kMissing,    ///< an action stands nowhere
+  kOrder,      ///< an action stands behind the one that it is for
   kDeadlock,   ///< actions wait for each other for ever
   kMismatch,   ///< a receive takes a message that is not its own
 };
 
-/// "range", "placement", "duplicate", "missing", "deadlock", "mismatch".
+/// "range", "placement", "duplicate", "missing", "order", "deadlock", "mismatch".
 [[nodiscard]] std::string_view name_of(ListFaultKind kind);
 
 struct ListFault {

@@ -100,6 +100,12 @@ PipelineCosts costs_per_stage(const UniformCosts& costs, std::int32_t stages) {
           .overlap = costs.overlap};
 }
 
+bool OrderCheck::runs() const {
+  return !fault && (queues.empty() || std::ranges::any_of(queues, [](const auto& checked) {
+                      return !checked.second.fault;
+                    }));
+}
+
 OrderCheck check_order(const TokenList& list, const PipelineCosts& costs) {
   OrderCheck check;
   check.fault = find_coverage_fault(list);

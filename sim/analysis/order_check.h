@@ -42,6 +42,10 @@ struct OrderCheck {
   ActivationPeaks peaks;
   /// One per queue model where the list has transfers: a makespan or a fault.
   std::vector<std::pair<QueueModel, ListTiming>> queues;
+
+  /// Whether the list gets to its end: nothing is wrong with its structure, and if it has
+  /// transfers, there is a queue model under which they get through.
+  [[nodiscard]] bool runs() const;
 };
 [[nodiscard]] OrderCheck check_order(const TokenList& list, const PipelineCosts& costs);
 

@@ -60,8 +60,37 @@ TEST(OrderCheck, NamesEachFaultOfCoverage) {
 
 TEST(OrderCheck, NamesWhatWaitsForEver) {
   EXPECT_EQ(fault_of({"0B0 0F0", "1F0 1B0"}),
-            "deadlock: rank 0 pos 0: 0B0 waits for ever, rank 1 pos 0: 1F0 waits for ever");
-  EXPECT_EQ(fault_of({"0F0 0W0 0I0", "1F0 1B0"}), "deadlock: rank 0 pos 1: 0W0 waits for ever");
+            "deadlock: rank 0 pos 0 (0B0) waits for rank 0 pos 1 (0F0), which stands behind rank 0 "
+            "pos 0 (0B0)");
+  EXPECT_EQ(fault_of({"0F0 0W0 0I0", "1F0 1B0"}),
+            "deadlock: rank 0 pos 1 (0W0) waits for rank 0 pos 2 (0I0), which stands behind rank 0 "
+            "pos 1 (0W0)");
+  EXPECT_EQ(fault_of({"0R0 0F0 0B0", "1F0 1B0"}),
+            "deadlock: rank 0 pos 0 (0R0) waits for rank 0 pos 1 (0F0), which stands behind rank 0 "
+            "pos 0 (0R0)");
+  EXPECT_EQ(fault_of({"0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1"}, 2),
+            "deadlock: rank 0 pos 1 (0B0) waits for rank 1 pos 2 (1B0), which stands behind rank 1 "
+            "pos 1 (1F1), which waits for rank 0 pos 2 (0F1), which stands behind rank 0 pos 1 "
+            "(0B0)");
+}
+
+TEST(OrderCheck, ARecomputationStandsBeforeItsBackward) {
+  EXPECT_EQ(fault_of({"0F0 0B0 0R0", "1F0 1B0"}),
+            "order: rank 0 pos 2: 0R0 stands behind the backward that it recomputes for");
+  EXPECT_EQ(fault_of({"0F0 0I0 0R0 0W0", "1F0 1B0"}),
+            "order: rank 0 pos 2: 0R0 stands behind the backward that it recomputes for");
+}
+
+TEST(OrderCheck, NamesMessagesThatLackASide) {
+  const std::string rank_1 = "1RECV_F0 1F0 1B0 1SEND_B0";
+  EXPECT_EQ(fault_of({"0F0 0SEND_F0 0RECV_B0 0B0", rank_1}), "none");
+  EXPECT_EQ(fault_of({"0F0 0SEND_F0 0RECV_B0 0B0", "1F0 1B0 1SEND_B0"}),
+            "missing: 1RECV_F0 on rank 1, which would receive the 0SEND_F0 of rank 0");
+  EXPECT_EQ(fault_of({"0F0 0SEND_F0 0RECV_B0 0B0", "1RECV_F0 1F0 1B0"}),
+            "missing: 1SEND_B0 on rank 1, which the 0RECV_B0 of rank 0 waits for");
+  EXPECT_EQ(fault_of({"0F0 0SEND_F0 0B0", "1RECV_F0 1F0 1B0"}),
+            "missing: 1SEND_B0 on rank 1 and 0RECV_B0 on rank 0; a list with sends and receives "
+            "has all that its stages need");
 }
 
 /// F of both stages, then B of both, with a transfer each way: 10 + 1 + 10 + 20 + 1 + 20.
@@ -101,6 +130,41 @@ TEST(OrderCheck, FindsSendsThatFaceEachOther) {
   EXPECT_EQ(async.at("dir"), "93");
   EXPECT_EQ(async.at("kind"), "93");
   EXPECT_EQ(async.at("channel"), "93");
+}
+
+std::string fault_under(QueueModel model, const std::vector<std::string>& ranks) {
+  for (const auto& [checked, timing] : check_order(list_of(ranks, 2), kCosts).queues) {
+    if (checked == model) {
+      return timing.fault ? timing.fault->to_string() : "none";
+    }
+  }
+  return "not checked";
+}
+
+/// The same two lists: computation that waits for its message, a call that is waited for, and calls
+/// that nobody waits for but the ones behind them in their queue.
+TEST(OrderCheck, NamesTheCycleOfEachQueueModel) {
+  const std::vector<std::string> calls{"0F0 0SEND_F0 0F1 0SEND_F1 0RECV_B0 0B0 0RECV_B1 0B1",
+                                       "1RECV_F0 1F0 1B0 1SEND_B0 1RECV_F1 1F1 1B1 1SEND_B1"};
+  for (const QueueModel model : {QueueModel::kRank, QueueModel::kPair}) {
+    EXPECT_EQ(fault_under(model, calls),
+              "deadlock: rank 0 pos 3 (0SEND_F1) waits for rank 1 pos 4 (1RECV_F1), which queues "
+              "behind rank 1 pos 3 (1SEND_B0), which waits for rank 0 pos 4 (0RECV_B0), which "
+              "queues behind rank 0 pos 3 (0SEND_F1)");
+  }
+  const std::vector<std::string> awaited{
+      "0F0 0SEND_F0 0F1 {0SEND_F1}BATCH_WAIT 0RECV_B0 0B0 0RECV_B1 0B1",
+      "1RECV_F0 1F0 1B0 {1SEND_B0}BATCH_WAIT 1RECV_F1 1F1 1B1 1SEND_B1"};
+  for (const QueueModel model : kQueueModels) {
+    EXPECT_EQ(fault_under(model, awaited),
+              "deadlock: rank 0 pos 3 ({0SEND_F1}BATCH_WAIT) waits for rank 1 pos 4 (1RECV_F1), "
+              "which stands behind rank 1 pos 3 ({1SEND_B0}BATCH_WAIT), which waits for rank 0 "
+              "pos 4 (0RECV_B0), which stands behind rank 0 pos 3 ({0SEND_F1}BATCH_WAIT)");
+  }
+  EXPECT_EQ(fault_under(QueueModel::kChannel,
+                        {"0SEND_F0 0F0 0F1 0SEND_F1 0RECV_B0 0B0 0RECV_B1 0B1", calls[1]}),
+            "deadlock: rank 0 pos 0 (0SEND_F0) waits for rank 0 pos 1 (0F0), which stands behind "
+            "rank 0 pos 0 (0SEND_F0)");
 }
 
 /// A receive posted before its turn meets the message before it.
