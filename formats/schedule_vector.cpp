@@ -46,6 +46,17 @@ Result<void> check_length(std::size_t length,
   return {};
 }
 
+/// "P, M": those of the keys that it needs and does not have.
+std::string missing_keys(const json& root) {
+  std::string missing;
+  for (const char* key : {"P", "M", "num_stages", "placements", "mb_placement", "ranks"}) {
+    if (!root.is_object() || !root.contains(key)) {
+      missing += fmt::format("{}{}", missing.empty() ? "" : ", ", key);
+    }
+  }
+  return missing;
+}
+
 class VectorReader {
  public:
   VectorReader(const json& root, std::string where) : root_(root), where_(std::move(where)) {}
@@ -158,8 +169,14 @@ Result<TokenList> parse_schedule_vector(std::string_view text, std::string_view 
   if (!root) {
     return pass_on(std::move(root));
   }
-  if (!root->is_object()) {
-    return fail(ErrorCode::kInvalidInput, "must be a JSON object", std::string(where));
+  if (const std::string missing = missing_keys(*root); !missing.empty()) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("is JSON, but no schedule vector: it lacks {}; read are schedule "
+                            "vectors (JSON with P, M, num_stages, placements, mb_placement and "
+                            "ranks) and CSV of torch.distributed.pipelining, as `schedules emit` "
+                            "writes both",
+                            missing),
+                std::string(where));
   }
   return VectorReader(*root, std::string(where)).read();
 }

@@ -7,13 +7,31 @@
 
 namespace stagewright {
 
-Result<TokenList> parse_token_list(std::string_view text, std::string_view where) {
-  // Behind white space and a mark of UTF-8.  A group call of a CSV begins with a brace, too.
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+
+/// Whether the text is meant as JSON.  A group call of a CSV begins with a brace, too, but its
+/// first action with a number.
+bool is_json(std::string_view text) {
+  // Behind white space and a mark of UTF-8.
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  const bool json = first != std::string_view::npos &&
-                    (text[first] == '[' ||
-                     (text[first] == '{' && text.find('"', first) != std::string_view::npos));
-  return json ? parse_schedule_vector(text, where) : parse_pytorch_csv(text, where);
+  if (first == std::string_view::npos) {
+    return false;
+  }
+  text.remove_prefix(first);
+  if (text.front() == '{') {
+    const std::size_t next = text.find_first_not_of(kSpace, 1);
+    return next == std::string_view::npos || text[next] < '0' || text[next] > '9';
+  }
+  const std::string_view word = text.substr(0, text.find_last_not_of(kSpace) + 1);
+  return text.front() == '[' || word == "null" || word == "true" || word == "false";
+}
+
+}  // namespace
+
+Result<TokenList> parse_token_list(std::string_view text, std::string_view where) {
+  return is_json(text) ? parse_schedule_vector(text, where) : parse_pytorch_csv(text, where);
 }
 
 }  // namespace stagewright
