@@ -2,28 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
 #include "planner/schedules/timed_actions.h"
 
 namespace stagewright {
 namespace {
 
+bool accepts(const PipelineShape& shape) {
+  return shape.virtual_stages == 1 && shape.ranks % 2 == 0 &&
+         shape.micro_batches % shape.ranks == 0;
+}
+
 Result<PipelineOrder> generate(const PipelineShape& shape) {
-  if (Result<void> two_way = require_two_way(shape, "chimera"); !two_way) {
-    return pass_on(std::move(two_way));
-  }
   const std::int32_t ranks = shape.ranks;
-  if (shape.micro_batches % ranks != 0) {
-    const std::int32_t below = shape.micro_batches / ranks * ranks;
-    return fail(
-        ErrorCode::kInfeasible,
-        fmt::format("schedule 'chimera' needs a multiple of its {} ranks as micro-batches, but "
-                    "there are {}; {}{} would work",
-                    ranks,
-                    shape.micro_batches,
-                    below > 0 ? fmt::format("{} or ", below) : "",
-                    below + ranks),
-        "plan:/micro_batches");
+  const std::int32_t below = shape.micro_batches / ranks * ranks;
+  ShapeRules rules(shape, "chimera");
+  add_two_way_rules(rules);
+  rules.add(
+      shape.micro_batches % ranks == 0,
+      "micro_batches",
+      fmt::format("needs a multiple of its {} ranks as micro-batches, but there are {}",
+                  ranks,
+                  shape.micro_batches),
+      fmt::format("{}{} would work", below > 0 ? fmt::format("{} or ", below) : "", below + ranks));
+  if (Result<void> checked = rules.check(accepts); !checked) {
+    return pass_on(std::move(checked));
   }
   PipelineOrder order = two_way_layout(shape);
   const std::int32_t per_unit = ranks / 2;
@@ -58,11 +62,7 @@ ScheduleGenerator chimera_schedule() {
                       .constraints = "P even, M a multiple of P"},
           .parameters = {},
           .layout = two_way_layout,
-          .accepts =
-              [](const PipelineShape& shape) {
-                return shape.virtual_stages == 1 && shape.ranks % 2 == 0 &&
-                       shape.micro_batches % shape.ranks == 0;
-              },
+          .accepts = accepts,
           .generate = generate};
 }
 

@@ -5,26 +5,31 @@
 #include <fmt/format.h>
 
 #include "planner/schedules/dual_pipe_order.h"
+#include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
 
 namespace stagewright {
 namespace {
 
+bool accepts(const PipelineShape& shape) {
+  return shape.virtual_stages == 1 && shape.ranks % 2 == 0 && shape.micro_batches % 2 == 0 &&
+         shape.micro_batches >= 2 * shape.ranks;
+}
+
 Result<PipelineOrder> generate(const PipelineShape& shape) {
-  if (Result<void> two_way = require_two_way(shape, "dualpipe"); !two_way) {
-    return pass_on(std::move(two_way));
-  }
-  if (shape.micro_batches % 2 != 0 || shape.micro_batches < 2 * shape.ranks) {
-    const std::int32_t enough =
-        std::max(2 * shape.ranks, shape.micro_batches + shape.micro_batches % 2);
-    return fail(ErrorCode::kInfeasible,
-                fmt::format("schedule 'dualpipe' needs an even number of micro-batches, at least "
-                            "2P = {} on {} ranks, but there are {}; {} would work",
-                            2 * shape.ranks,
-                            shape.ranks,
-                            shape.micro_batches,
-                            enough),
-                "plan:/micro_batches");
+  ShapeRules rules(shape, "dualpipe");
+  add_two_way_rules(rules);
+  rules.add(shape.micro_batches % 2 == 0 && shape.micro_batches >= 2 * shape.ranks,
+            "micro_batches",
+            fmt::format("needs an even number of micro-batches, at least 2P = {} on {} ranks, but "
+                        "there are {}",
+                        2 * shape.ranks,
+                        shape.ranks,
+                        shape.micro_batches),
+            fmt::format("{} would work",
+                        std::max(2 * shape.ranks, shape.micro_batches + shape.micro_batches % 2)));
+  if (Result<void> checked = rules.check(accepts); !checked) {
+    return pass_on(std::move(checked));
   }
   PipelineOrder order = two_way_layout(shape);
   order.pairs.resize(order.ranks.size());
@@ -59,11 +64,7 @@ ScheduleGenerator dualpipe_schedule() {
           .splits_backward = true,
           .pairs = true,
           .layout = two_way_layout,
-          .accepts =
-              [](const PipelineShape& shape) {
-                return shape.virtual_stages == 1 && shape.ranks % 2 == 0 &&
-                       shape.micro_batches % 2 == 0 && shape.micro_batches >= 2 * shape.ranks;
-              },
+          .accepts = accepts,
           .generate = generate};
 }
 

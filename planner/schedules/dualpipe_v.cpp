@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "planner/schedules/dual_pipe_order.h"
+#include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
 
 namespace stagewright {
@@ -12,19 +13,23 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kAliases{"dualpipev"};
 
+bool accepts(const PipelineShape& shape) {
+  return shape.virtual_stages == 2 && shape.micro_batches >= 2 * shape.ranks;
+}
+
 Result<PipelineOrder> generate(const PipelineShape& shape) {
-  if (Result<void> two = require_virtual_stages(shape, 2, "dualpipe-v"); !two) {
-    return pass_on(std::move(two));
-  }
-  if (shape.micro_batches < 2 * shape.ranks) {
-    return fail(ErrorCode::kInfeasible,
-                fmt::format("schedule 'dualpipe-v' needs at least 2P = {} micro-batches on {} "
-                            "ranks, but there are {}; take {} or more",
-                            2 * shape.ranks,
-                            shape.ranks,
-                            shape.micro_batches,
-                            2 * shape.ranks),
-                "plan:/micro_batches");
+  ShapeRules rules(shape, "dualpipe-v");
+  add_virtual_stages_rule(rules, 2);
+  const std::int32_t least = 2 * shape.ranks;
+  rules.add(shape.micro_batches >= least,
+            "micro_batches",
+            fmt::format("needs at least 2P = {} micro-batches on {} ranks, but there are {}",
+                        least,
+                        shape.ranks,
+                        shape.micro_batches),
+            fmt::format("take {} or more", least));
+  if (Result<void> checked = rules.check(accepts); !checked) {
+    return pass_on(std::move(checked));
   }
   PipelineOrder order = wave_layout(shape);
   order.pairs.resize(order.ranks.size());
@@ -55,10 +60,7 @@ ScheduleGenerator dualpipe_v_schedule() {
           .splits_backward = true,
           .pairs = true,
           .layout = wave_layout,
-          .accepts =
-              [](const PipelineShape& shape) {
-                return shape.virtual_stages == 2 && shape.micro_batches >= 2 * shape.ranks;
-              },
+          .accepts = accepts,
           .generate = generate};
 }
 

@@ -1,7 +1,5 @@
 #include "planner/schedules/stage_layout.h"
 
-#include <fmt/format.h>
-
 namespace stagewright {
 namespace {
 
@@ -46,44 +44,6 @@ PipelineOrder two_way_layout(const PipelineShape& shape) {
     order.copy_of.push_back(m < shape.micro_batches / 2 ? 0 : 1);
   }
   return order;
-}
-
-Result<void> require_virtual_stages(const PipelineShape& shape,
-                                    std::int32_t virtual_stages,
-                                    std::string_view schedule) {
-  if (shape.virtual_stages != virtual_stages) {
-    return fail(ErrorCode::kInfeasible,
-                fmt::format("schedule '{}' has {} virtual stages per rank, but virtual_stages is "
-                            "{}; set it to {}",
-                            schedule,
-                            virtual_stages,
-                            shape.virtual_stages,
-                            virtual_stages),
-                "plan:/virtual_stages");
-  }
-  return {};
-}
-
-Result<void> require_two_way(const PipelineShape& shape, std::string_view schedule) {
-  if (shape.virtual_stages > 2) {
-    return fail(ErrorCode::kInfeasible,
-                fmt::format("schedule '{}' has one stage per rank and direction, but "
-                            "virtual_stages is {}; set it to 1",
-                            schedule,
-                            shape.virtual_stages),
-                "plan:/virtual_stages");
-  }
-  if (shape.ranks % 2 != 0) {
-    return fail(ErrorCode::kInfeasible,
-                fmt::format("schedule '{}' needs an even number of ranks, but there are {}; {}{} "
-                            "would work",
-                            schedule,
-                            shape.ranks,
-                            shape.ranks > 1 ? fmt::format("{} or ", shape.ranks - 1) : "",
-                            shape.ranks + 1),
-                "plan:/stages");
-  }
-  return {};
 }
 
 }  // namespace stagewright

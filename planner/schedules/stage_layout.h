@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "core/base/result.h"
 #include "planner/schedules/generator.h"
 
 namespace stagewright {
@@ -26,13 +24,5 @@ namespace stagewright {
           .peer = {},
           .bucket = {}};
 }
-
-/// Fails, naming the schedule, where the shape does not have that many virtual stages.
-[[nodiscard]] Result<void> require_virtual_stages(const PipelineShape& shape,
-                                                  std::int32_t virtual_stages,
-                                                  std::string_view schedule);
-/// Fails, naming the schedule and the nearest values that would do, where a two-way schedule's
-/// rules are broken: an even number of ranks, virtual stages 1 (or 2, counting both copies).
-[[nodiscard]] Result<void> require_two_way(const PipelineShape& shape, std::string_view schedule);
 
 }  // namespace stagewright

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
 #include "planner/schedules/timed_actions.h"
 
@@ -65,11 +66,17 @@ std::array<std::int64_t, 2> weight_slots(const std::array<std::int64_t, 4>& wave
   return one[0] + one[1] <= other[0] + other[1] ? one : other;
 }
 
+bool accepts(const PipelineShape& shape) {
+  return shape.virtual_stages == 2;
+}
+
 Result<PipelineOrder> generate(const PipelineShape& shape,
                                const Block& block,
                                std::string_view name) {
-  if (Result<void> two = require_virtual_stages(shape, 2, name); !two) {
-    return pass_on(std::move(two));
+  ShapeRules rules(shape, name);
+  add_virtual_stages_rule(rules, 2);
+  if (Result<void> checked = rules.check(accepts); !checked) {
+    return pass_on(std::move(checked));
   }
   PipelineOrder order = wave_layout(shape);
   for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {
@@ -105,7 +112,7 @@ ScheduleGenerator v_half_schedule() {
           .default_virtual_stages = 2,
           .splits_backward = true,
           .layout = wave_layout,
-          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 2; },
+          .accepts = accepts,
           .generate = [](const PipelineShape& shape) { return generate(shape, kHalf, "v-half"); }};
 }
 
@@ -120,7 +127,7 @@ ScheduleGenerator v_min_schedule() {
           .default_virtual_stages = 2,
           .splits_backward = true,
           .layout = wave_layout,
-          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 2; },
+          .accepts = accepts,
           .generate = [](const PipelineShape& shape) { return generate(shape, kMin, "v-min"); }};
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "planner/schedules/shape_rules.h"
 #include "planner/schedules/split_backward.h"
 #include "planner/schedules/stage_layout.h"
 
@@ -10,9 +11,15 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kAliases{"zb-1p"};
 
+bool accepts(const PipelineShape& shape) {
+  return shape.virtual_stages == 1;
+}
+
 Result<PipelineOrder> generate(const PipelineShape& shape) {
-  if (Result<void> one = require_virtual_stages(shape, 1, "zb-h1"); !one) {
-    return pass_on(std::move(one));
+  ShapeRules rules(shape, "zb-h1");
+  add_virtual_stages_rule(rules, 1);
+  if (Result<void> checked = rules.check(accepts); !checked) {
+    return pass_on(std::move(checked));
   }
   return split_backward_order(shape, {.group = shape.micro_batches, .depth = 1});
 }
@@ -31,7 +38,7 @@ ScheduleGenerator zb_h1_schedule() {
           .default_virtual_stages = 1,
           .splits_backward = true,
           .layout = looped_layout,
-          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 1; },
+          .accepts = accepts,
           .generate = generate};
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/schedules/shape_rules.h"
 #include "planner/schedules/split_backward.h"
 #include "planner/schedules/stage_layout.h"
 
@@ -12,20 +13,23 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kAliases{"zb-2p"};
 
+bool accepts(const PipelineShape& shape) {
+  return shape.virtual_stages == 1 && shape.micro_batches >= 2 * shape.ranks - 1;
+}
+
 Result<PipelineOrder> generate(const PipelineShape& shape) {
-  if (Result<void> one = require_virtual_stages(shape, 1, "zb-h2"); !one) {
-    return pass_on(std::move(one));
-  }
-  if (shape.micro_batches < 2 * shape.ranks - 1) {
-    return fail(
-        ErrorCode::kInfeasible,
-        fmt::format("schedule 'zb-h2' needs at least 2P - 1 = {} micro-batches on {} ranks, "
-                    "but there are {}; take {} or more, or 'zb-h1'",
-                    2 * shape.ranks - 1,
-                    shape.ranks,
-                    shape.micro_batches,
-                    2 * shape.ranks - 1),
-        "plan:/micro_batches");
+  ShapeRules rules(shape, "zb-h2");
+  add_virtual_stages_rule(rules, 1);
+  const std::int32_t least = 2 * shape.ranks - 1;
+  rules.add(shape.micro_batches >= least,
+            "micro_batches",
+            fmt::format("needs at least 2P - 1 = {} micro-batches on {} ranks, but there are {}",
+                        least,
+                        shape.ranks,
+                        shape.micro_batches),
+            fmt::format("take {} or more, or 'zb-h1'", least));
+  if (Result<void> checked = rules.check(accepts); !checked) {
+    return pass_on(std::move(checked));
   }
   return split_backward_order(shape, {.group = shape.micro_batches, .depth = 2});
 }
@@ -44,10 +48,7 @@ ScheduleGenerator zb_h2_schedule() {
           .default_virtual_stages = 1,
           .splits_backward = true,
           .layout = looped_layout,
-          .accepts =
-              [](const PipelineShape& shape) {
-                return shape.virtual_stages == 1 && shape.micro_batches >= 2 * shape.ranks - 1;
-              },
+          .accepts = accepts,
           .generate = generate};
 }
 

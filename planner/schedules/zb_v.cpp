@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
 
 namespace stagewright {
@@ -86,9 +87,15 @@ void fill_rank(VRow& row, const PipelineShape& shape, std::int32_t rank) {
   }
 }
 
+bool accepts(const PipelineShape& shape) {
+  return shape.virtual_stages == 2;
+}
+
 Result<PipelineOrder> generate(const PipelineShape& shape) {
-  if (Result<void> two = require_virtual_stages(shape, 2, "zb-v"); !two) {
-    return pass_on(std::move(two));
+  ShapeRules rules(shape, "zb-v");
+  add_virtual_stages_rule(rules, 2);
+  if (Result<void> checked = rules.check(accepts); !checked) {
+    return pass_on(std::move(checked));
   }
   PipelineOrder order = wave_layout(shape);
   for (std::int32_t rank = 0; rank < shape.ranks; ++rank) {
@@ -112,7 +119,7 @@ ScheduleGenerator zb_v_schedule() {
           .default_virtual_stages = 2,
           .splits_backward = true,
           .layout = wave_layout,
-          .accepts = [](const PipelineShape& shape) { return shape.virtual_stages == 2; },
+          .accepts = accepts,
           .generate = generate};
 }
 

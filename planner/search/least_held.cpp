@@ -25,7 +25,7 @@ double least_in_flight(const PlanPoint& point, std::int32_t rank) {
   if (name == "gpipe" || name == "looped-bfs") {
     return batches;
   }
-  if (name == "1f1b" || name == "zb-h1") {
+  if (name == "1f1b" || name == "zb-h1" || name == "zb-h1-quick-start") {
     return std::min(batches, after);
   }
   if (name == "eager-1f1b" || name == "zb-h2") {
@@ -42,7 +42,8 @@ double least_in_flight(const PlanPoint& point, std::int32_t rank) {
 
 double least_waiting(const PlanPoint& point, std::int32_t rank) {
   const std::string_view name = schedule_of(point);
-  const bool looped = name == "zb-h1" || name == "zb-h2" || name == "interleaved-zero-bubble";
+  const bool looped = name == "zb-h1" || name == "zb-h1-quick-start" || name == "zb-h2" ||
+                      name == "interleaved-zero-bubble";
   if (!looped || point.pp == 1) {
     return 0;
   }

@@ -56,7 +56,7 @@ Result<void> check_sizes(const SynthesisRequest& request) {
                 fmt::format("there are {} memory caps for {} ranks; give one for each",
                             request.memory_cap.size(),
                             request.shape.ranks),
-                "memory cap");
+                "plan:/schedule_parameters/cap");
   }
   return {};
 }
@@ -148,8 +148,11 @@ class PlacementSearch {
   std::optional<PresetTime> preset_;
 };
 
-/// The first rank whose cap is below what one micro-batch holds there.
+/// Names every rank whose cap is below what one micro-batch holds there, and what would do.
 Error cap_error(const StepTable& table) {
+  constexpr int kShown = 8;
+  std::string ranks;
+  int below = 0;
   for (std::size_t rank = 0; rank < table.caps.size(); ++rank) {
     std::int64_t held = 0;
     for (std::int32_t stage = 0; stage < table.frame.stages; ++stage) {
@@ -157,19 +160,25 @@ Error cap_error(const StepTable& table) {
         held += table.at(stage, StepPart::kForward).take;
       }
     }
-    if (held > table.caps[rank]) {
-      return {ErrorCode::kInfeasible,
-              fmt::format("rank {} may hold {}, but a single micro-batch holds {} on its stages",
-                          rank,
-                          table.caps[rank],
-                          held),
-              "memory cap"};
+    if (held > table.caps[rank] && ++below <= kShown) {
+      ranks += fmt::format("{}rank {} may hold {} and needs {} or more",
+                           below == 1 ? "" : ", ",
+                           rank,
+                           table.caps[rank],
+                           held);
     }
+  }
+  if (below > 0) {
+    return {ErrorCode::kInfeasible,
+            fmt::format("a single micro-batch does not fit: {}{}",
+                        ranks,
+                        below > kShown ? fmt::format(", and {} ranks more", below - kShown) : ""),
+            "plan:/schedule_parameters/cap"};
   }
   return {ErrorCode::kInfeasible,
           "no order stays below the memory caps: a single micro-batch holds more where its "
-          "activations are recomputed",
-          "memory cap"};
+          "activations are recomputed; raise them",
+          "plan:/schedule_parameters/cap"};
 }
 
 Synthesis result_of(const PlacementSearch& best, const std::deque<PlacementSearch>& searches) {

@@ -64,6 +64,7 @@ class RandomJob {
                                            "interleaved-1f1b",
                                            "looped-bfs",
                                            "zb-h1",
+                                           "zb-h1-quick-start",
                                            "zb-h2",
                                            "interleaved-zero-bubble",
                                            "zb-v",

@@ -1,5 +1,6 @@
 #include "planner/schedules/pipeline_order.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,61 @@ TEST(PipelineOrder, SchedulesWithOneStagePerRankRefuseVirtualStages) {
       (std::vector<std::string>{
           "plan:/virtual_stages: schedule '1f1b' has one stage per rank, but virtual_stages is "
           "2; set it to 1 or choose a schedule with virtual stages"}));
+}
+
+/// What the orders of a schedule have in them, over all shapes that it takes.
+struct Found {
+  bool halves = false;
+  bool pairs = false;
+  bool updates = false;
+};
+
+Found found_in(const ScheduleGenerator& generator) {
+  Found found;
+  for (std::int32_t ranks = 1; ranks <= 4; ++ranks) {
+    for (std::int32_t batches = ranks; batches <= 8; batches += ranks) {
+      const Result<PipelineOrder> order =
+          generator.generate({.ranks = ranks,
+                              .virtual_stages = generator.default_virtual_stages,
+                              .micro_batches = batches,
+                              .parameters = {}});
+      if (!order) {
+        continue;
+      }
+      found.pairs = found.pairs || !order->pairs.empty();
+      found.updates = found.updates || order->updates.has_value();
+      for (const std::vector<Action>& rank : order->ranks) {
+        found.halves = found.halves || std::ranges::any_of(rank, [](const Action& action) {
+                         return action.kind == ActionKind::kBackwardWeight;
+                       });
+      }
+    }
+  }
+  return found;
+}
+
+/// A field that a new schedule leaves out leaves it out of lists, of the search or of its bounds.
+TEST(ScheduleRegistry, EveryScheduleIsDescribedInFull) {
+  for (const ScheduleGenerator& generator : schedule_generators()) {
+    SCOPED_TRACE(std::string(generator.name));
+    EXPECT_FALSE(generator.name.empty());
+    EXPECT_FALSE(generator.summary.empty());
+    EXPECT_FALSE(generator.figures.bubble.empty());
+    EXPECT_FALSE(generator.figures.peak.empty());
+    EXPECT_FALSE(generator.figures.weights.empty());
+    EXPECT_FALSE(generator.figures.constraints.empty());
+    EXPECT_GE(generator.default_virtual_stages, 1);
+    EXPECT_NE(generator.generate, nullptr);
+    if (generator.synthesised) {
+      continue;  // its placement, halves and pairs are what is searched for
+    }
+    EXPECT_NE(generator.layout, nullptr);
+    EXPECT_NE(generator.accepts, nullptr);
+    const Found found = found_in(generator);
+    EXPECT_EQ(generator.splits_backward, found.halves);
+    EXPECT_EQ(generator.asynchronous, found.updates);
+    EXPECT_TRUE(generator.pairs || !found.pairs);
+  }
 }
 
 TEST(ScheduleRegistry, EveryScheduleIsFoundByItsName) {

@@ -223,14 +223,17 @@ TEST(Synthesis, SaysWhichCapIsTooSmall) {
   const Result<Synthesis> synthesis = synthesize(request);
   ASSERT_FALSE(synthesis);
   EXPECT_EQ(synthesis.error().to_string(),
-            "memory cap: rank 1 may hold 1, but a single micro-batch holds 2 on its stages");
+            "plan:/schedule_parameters/cap: a single micro-batch does not fit: rank 1 may hold 1 "
+            "and needs "
+            "2 or more");
 }
 
 TEST(Synthesis, SaysWhichSizesOfItsInputAreWrong) {
   SynthesisRequest request = even_request(2, 1, 4);
   request.memory_cap = {2};
-  EXPECT_EQ(synthesize(request).error().to_string(),
-            "memory cap: there are 1 memory caps for 2 ranks; give one for each");
+  EXPECT_EQ(
+      synthesize(request).error().to_string(),
+      "plan:/schedule_parameters/cap: there are 1 memory caps for 2 ranks; give one for each");
   request = even_request(2, 1, 4);
   request.costs.forward.pop_back();
   EXPECT_EQ(synthesize(request).error().to_string(),
