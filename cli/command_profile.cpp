@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/number_check.h"
-#include "cli/path_check.h"
+#include "cli/output_files.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "formats/model_file.h"
@@ -184,8 +184,7 @@ void add_profile_command(CLI::App& app, Chosen& chosen) {
       ->check(CLI::IsMember({"none", "full", "both"}));
   command->add_option("--steps", options->options.steps, "Measured steps per plan")
       ->check(positive_count);
-  command->add_option("--out", options->out, "The profile file to write")
-      ->check(path_given)
+  add_output_option(*command, "--out", options->out, "The profile file to write")
       ->capture_default_str();
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run(context, *options); };

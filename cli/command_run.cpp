@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/json_text.h"
 #include "cli/number_check.h"
+#include "cli/output_files.h"
 #include "cli/path_check.h"
 #include "cli/table.h"
 #include "core/base/file.h"
@@ -84,6 +85,49 @@ std::string metrics_line(const StepProgress& progress) {
          "\n";
 }
 
+/// Whether a schedule file goes with the plan: the same model, and the same layout as the plan's
+/// own schedule says it; the order of actions may be another.
+Result<void> check_made_for(const Schedule& schedule,
+                            const Schedule& lowered,
+                            const RunCommand& command) {
+  if (schedule.model_hash != lowered.model_hash) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("was made for model {} ({}), the plan's is {} ({}); lower the plan anew "
+                    "with `stagewright simulate --schedule-out`",
+                    schedule.model_name,
+                    schedule.model_hash,
+                    lowered.model_name,
+                    lowered.model_hash),
+        command.schedule);
+  }
+  if (schedule.ranks.size() == lowered.ranks.size() && schedule.stages == lowered.stages &&
+      schedule.replicas == lowered.replicas && schedule.micro_batches == lowered.micro_batches &&
+      schedule.micro_batch_size == lowered.micro_batch_size &&
+      schedule.sequence == lowered.sequence) {
+    return {};
+  }
+  return fail(ErrorCode::kInvalidInput,
+              fmt::format("was made for another plan: {} ranks, {} stages, {} replicas, {} x {} "
+                          "micro-batches of {} tokens, {} has {} ranks, {} stages, {} replicas, "
+                          "{} x {} of {}; lower the plan anew with `stagewright simulate "
+                          "--schedule-out`",
+                          schedule.ranks.size(),
+                          schedule.stages,
+                          schedule.replicas,
+                          schedule.micro_batches,
+                          schedule.micro_batch_size,
+                          schedule.sequence,
+                          command.plan,
+                          lowered.ranks.size(),
+                          lowered.stages,
+                          lowered.replicas,
+                          lowered.micro_batches,
+                          lowered.micro_batch_size,
+                          lowered.sequence),
+              command.schedule);
+}
+
 Result<Schedule> schedule_to_run(const RunCommand& command, const PlanInputs& inputs) {
   for (const DeviceType& type : inputs.cluster.types) {
     if (type.name != "cpu") {
@@ -108,42 +152,11 @@ Result<Schedule> schedule_to_run(const RunCommand& command, const PlanInputs& in
     return pass_on(std::move(text));
   }
   auto schedule = parse_schedule(*text, command.schedule);
-  if (schedule && schedule->model_hash != lowered->model_hash) {
-    return fail(
-        ErrorCode::kInvalidInput,
-        fmt::format("was made for model {} ({}), the plan's is {} ({}); lower the plan anew "
-                    "with `stagewright simulate --schedule-out`",
-                    schedule->model_name,
-                    schedule->model_hash,
-                    lowered->model_name,
-                    lowered->model_hash),
-        command.schedule);
+  if (!schedule) {
+    return schedule;
   }
-  // What the plan's own schedule says of the layout; the order of actions may be another.
-  if (schedule && (schedule->ranks.size() != lowered->ranks.size() ||
-                   schedule->stages != lowered->stages || schedule->replicas != lowered->replicas ||
-                   schedule->micro_batches != lowered->micro_batches ||
-                   schedule->micro_batch_size != lowered->micro_batch_size ||
-                   schedule->sequence != lowered->sequence)) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("was made for another plan: {} ranks, {} stages, {} replicas, {} x {} "
-                            "micro-batches of {} tokens, {} has {} ranks, {} stages, {} replicas, "
-                            "{} x {} of {}; lower the plan anew with `stagewright simulate "
-                            "--schedule-out`",
-                            schedule->ranks.size(),
-                            schedule->stages,
-                            schedule->replicas,
-                            schedule->micro_batches,
-                            schedule->micro_batch_size,
-                            schedule->sequence,
-                            command.plan,
-                            lowered->ranks.size(),
-                            lowered->stages,
-                            lowered->replicas,
-                            lowered->micro_batches,
-                            lowered->micro_batch_size,
-                            lowered->sequence),
-                command.schedule);
+  if (auto fits = check_made_for(*schedule, *lowered, command); !fits) {
+    return pass_on(std::move(fits));
   }
   return schedule;
 }
@@ -270,16 +283,14 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    options->schedule,
                    "Execute this schedule file instead of lowering the plan")
       ->check(path_given);
-  command
-      ->add_option("--trace",
-                   options->trace,
-                   "Write the measured timeline (Chrome/Perfetto JSON; *.swtrace: binary)")
-      ->check(path_given);
-  command
-      ->add_option("--metrics",
-                   options->metrics,
-                   "Write a JSON line per step; -: to standard output, as each step ends")
-      ->check(path_given);
+  add_output_option(*command,
+                    "--trace",
+                    options->trace,
+                    "Write the measured timeline (Chrome/Perfetto JSON; *.swtrace: binary)");
+  add_output_option(*command,
+                    "--metrics",
+                    options->metrics,
+                    "Write a JSON line per step; -: to standard output, as each step ends");
   command
       ->add_option("--timeout",
                    options->timeout_s,

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/json_text.h"
 #include "cli/list_memory.h"
-#include "cli/path_check.h"
+#include "cli/output_files.h"
 #include "cli/schedule_source.h"
 #include "cli/table.h"
 #include "core/base/file.h"
@@ -106,8 +106,7 @@ void add_emit_command(CLI::App& app, Chosen& chosen) {
   command->get_option("--chunks")->required();
   command->add_option("--format", options->format, "csv (torch.distributed.pipelining) or json")
       ->check(CLI::IsMember({"csv", "json"}));
-  command->add_option("--out", options->out, "File to write instead of the output")
-      ->check(path_given);
+  add_output_option(*command, "--out", options->out, "File to write instead of the output");
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run_emit(context, *options); };
   });

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/framework_option.h"
+#include "cli/output_files.h"
 #include "cli/path_check.h"
 #include "cli/simulate_command.h"
 
@@ -28,11 +29,10 @@ void add_plan_options(CLI::App& command, SimulatePlanOptions& options) {
   add_framework_option(command, options.framework);
   command.add_option("--profile", options.profile, "Measured times that go before the cost model")
       ->check(path_given);
-  command
-      .add_option("--schedule-out",
-                  options.schedule_out,
-                  "Write the lowered schedule: every rank's actions and operations")
-      ->check(path_given);
+  add_output_option(command,
+                    "--schedule-out",
+                    options.schedule_out,
+                    "Write the lowered schedule: every rank's actions and operations");
   command.add_flag("--all-ranks",
                    options.all_ranks,
                    "Put every rank into the trace, not one of those alike (default up to 64)");

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/measured_files.h"
+#include "cli/output_files.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "study/accuracy_markdown.h"
@@ -242,10 +243,10 @@ void add_validate_command(CLI::App& app, Chosen& chosen) {
                     options->unseen,
                     "Predict each source with constants calibrated without it");
   command->add_option("--worst", options->worst, "How many of the worst records to list");
-  command
-      ->add_option("--markdown",
-                   options->markdown,
-                   "Write the whole report, with both ways of calibrating, to this file")
+  add_output_option(*command,
+                    "--markdown",
+                    options->markdown,
+                    "Write the whole report, with both ways of calibrating, to this file")
       ->excludes("--leave-one-out");
   command->add_option("--kernels",
                       options->kernels,

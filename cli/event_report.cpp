@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/event_options.h"
-#include "cli/path_check.h"
+#include "cli/output_files.h"
 #include "cli/simulate_report.h"
 #include "cli/table.h"
 #include "core/base/version.h"
@@ -55,11 +55,10 @@ class EventReport final : public SimulateReport {
  public:
   void add_options(CLI::App& command) override {
     add_event_options(command, options_);
-    command
-        .add_option("--event-trace",
-                    trace_,
-                    "Write the actions as the event engine timed them (as --trace), of a plan")
-        ->check(path_given)
+    add_output_option(command,
+                      "--event-trace",
+                      trace_,
+                      "Write the actions as the event engine timed them (as --trace), of a plan")
         ->group("Event engine");
   }
 
@@ -111,6 +110,9 @@ class EventReport final : public SimulateReport {
                text);
     if (auto written = write_trace(context, step, *events, times); !written) {
       return written;
+    }
+    if (!trace_.empty()) {
+      note_written(trace_, "the event engine's timeline", "event_trace", json, text);
     }
     if (run->jitter) {
       write_samples(events->graph, *run, scale, json, text);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/number_check.h"
+#include "cli/output_files.h"
 #include "cli/path_check.h"
 #include "planner/plan_job.h"
 #include "planner/search/dimension.h"
@@ -42,7 +43,7 @@ void add_limits(CLI::App& command, PlanOptions& options) {
       ->check(positive_number);
   command.add_option("--threads", request.threads, "Threads (default: all cores)")
       ->check(positive_count);
-  command.add_option("--out", options.out, "Write the best plan to this file")->check(path_given);
+  add_output_option(command, "--out", options.out, "Write the best plan to this file");
 }
 
 void add_objective(CLI::App& command, PlanOptions& options) {

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output_files.h"
 #include "cli/path_check.h"
 #include "core/base/suggest.h"
 #include "core/base/version.h"
@@ -41,6 +42,18 @@ The usual way through:
 Exit codes: 0 success; 1 a check did not hold (compare --max-error, schedules check); 2 wrong command line;
 3 malformed, unknown or missing input; 4 nothing feasible; 5 not supported; 6 file could not
 be read or written; 7 a run failed; 130 interrupted.)";
+
+constexpr const char* kFooterOfCommands = R"(
+With every command: --json prints the result as JSON; --profiles DIR lays a folder's files over the built-in
+devices, clusters and models.  `stagewright --help` shows the usual way through and the exit codes.)";
+
+/// Of all commands, and of those below them.
+void set_footers(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    command->footer(kFooterOfCommands);
+    set_footers(*command);
+  }
+}
 
 std::string join(const std::vector<std::string>& arguments) {
   std::string line = "stagewright";
@@ -95,6 +108,7 @@ ExitCode run_cli(const std::vector<std::string>& arguments,
   for (const AddCommand add : kCommands) {
     add(app, chosen);
   }
+  set_footers(app);
   if (const auto unknown = unknown_command(app, arguments)) {
     err << *unknown << "\n";
     return ExitCode::kUsage;
@@ -106,6 +120,10 @@ ExitCode run_cli(const std::vector<std::string>& arguments,
     const bool asked = error.get_exit_code() == 0;  // --help, --version
     app.exit(error, out, err);
     return asked ? ExitCode::kSuccess : ExitCode::kUsage;
+  }
+  if (const auto checked = check_output_files(app); !checked) {
+    (void)context.report(checked.error());
+    return ExitCode::kUsage;
   }
   try {
     return chosen(context);

@@ -106,14 +106,29 @@ Result<std::vector<double>> read_scales(const std::vector<std::string>& texts,
   return scales;
 }
 
+/// The longest of the times that the options give, and the option that makes it so long.
+struct LongestCost {
+  double time = 0;
+  const char* option = "--costs";
+};
+
+LongestCost longest_cost(const CostMap& costs, double scale, double transfer) {
+  double cost = 0;
+  for (const auto& [name, value] : costs) {
+    cost = std::max(cost, value);
+  }
+  if (transfer > cost * std::max(1.0, scale)) {
+    return {transfer, "--transfer"};
+  }
+  return {cost * std::max(1.0, scale), scale > cost ? "--scale-stage" : "--costs"};
+}
+
 /// A second for a unit; a larger power of ten for tiny costs, a smaller one where the sum of all
 /// work would not fit.
 Result<double> unit_for(double actions, const CostMap& costs, double scale, double transfer) {
   constexpr double kLongestSeconds = 4e6;  // a Duration holds 9.2e6
-  double longest = transfer;
-  for (const auto& [name, cost] : costs) {
-    longest = std::max(longest, cost * std::max(1.0, scale));
-  }
+  constexpr double kSmallestUnit = 1e-9;   // a thousand picoseconds
+  const auto [longest, option] = longest_cost(costs, scale, transfer);
   double unit = 1;
   // Tiny costs keep their digits.
   while (longest > 0 && longest * unit < 1e-3) {
@@ -121,10 +136,14 @@ Result<double> unit_for(double actions, const CostMap& costs, double scale, doub
   }
   while (4 * actions * longest * unit > kLongestSeconds) {
     unit /= 10;
-    if (unit < 1e-9) {
+    if (unit < kSmallestUnit) {
       return fail(ErrorCode::kInvalidInput,
-                  fmt::format("costs up to {} are too long to add up; use a larger unit", longest),
-                  "--costs");
+                  fmt::format("makes a time of {:.6g}, but those of {:.6g} actions can be added up "
+                              "to {:.3g} each at the most; use a larger unit for all times",
+                              longest,
+                              actions,
+                              kLongestSeconds / (4 * actions * kSmallestUnit)),
+                  option);
     }
   }
   return unit;

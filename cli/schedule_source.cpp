@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/comma_list.h"
 #include "cli/list_memory.h"
 #include "core/base/file.h"
 #include "core/base/suggest.h"
@@ -57,7 +58,7 @@ Result<Parameters> read_parameters(const OrderOptions& options,
                               generator.name,
                               name,
                               known.empty() ? "; it has none" : suggestion(name, known)),
-                  "--parameter");
+                  name == "group" && options.group ? "--group" : "--parameter");
     }
   }
   return parameters;
@@ -82,6 +83,44 @@ std::string_view option_for(std::string_view parameter,
   }
   const bool cost = name == "f" || name == "i" || name == "w" || name == "b" || name == "r";
   return cost && !costs.costs.empty() ? "--costs" : "";
+}
+
+/// The option that sets a key of a plan: "plan:/micro_batches" is `--chunks` here.
+std::string_view option_of_key(std::string_view key,
+                               const OrderOptions& options,
+                               const CostOptions& costs) {
+  constexpr std::string_view kParameters = "plan:/schedule_parameters/";
+  if (key == "plan:/micro_batches") {
+    return "--chunks";
+  }
+  if (key == "plan:/virtual_stages") {
+    return "--virtual";
+  }
+  if (key == "plan:/stages") {
+    return "--ranks";
+  }
+  if (!key.starts_with(kParameters)) {
+    return {};
+  }
+  key.remove_prefix(kParameters.size());
+  if (key == "group" && options.group) {
+    return "--group";
+  }
+  const std::string_view option = option_for(key, options.synthesis, costs);
+  return option.empty() ? "--parameter" : option;
+}
+
+/// The error of a schedule as one of the command line: its places are keys of a plan, one or more.
+Error with_options(const Error& error, const OrderOptions& options, const CostOptions& costs) {
+  std::string where;
+  for (const std::string_view key : comma_list(error.where)) {
+    const std::string_view option =
+        option_of_key(key.substr(std::min(key.find_first_not_of(' '), key.size())), options, costs);
+    if (!option.empty() && where.find(option) == std::string::npos) {
+      where += (where.empty() ? "" : ", ") + std::string(option);
+    }
+  }
+  return {error.code, error.message, where};
 }
 
 /// What `synth` searches for, where the parameters do not say otherwise already.
@@ -168,7 +207,7 @@ Result<NamedOrder> generate_order(const std::string& schedule,
   }
   Result<PipelineOrder> order = generator->generate(shape);
   if (!order) {
-    return fail(order.error().code, order.error().message);
+    return tl::unexpected(with_options(order.error(), options, costs));
   }
   return NamedOrder{std::string(generator->name), *std::move(order)};
 }

@@ -15,7 +15,9 @@
 #include "cli/curve_plot.h"
 #include "cli/json_text.h"
 #include "cli/list_memory.h"
+#include "cli/path_check.h"
 #include "cli/schedule_costs.h"
+#include "cli/schedule_names.h"
 #include "cli/synthesis_options.h"
 #include "cli/table.h"
 #include "core/base/check.h"
@@ -29,11 +31,13 @@ constexpr std::int64_t kEffort = 10;
 constexpr std::int64_t kMostSynthesisedActions = 100'000;
 
 struct CompareCommand {
+  std::vector<std::string> names;  ///< or patterns; none: all
   std::int32_t ranks = 1;
   std::int32_t micro_batches = 1;
   std::optional<std::int32_t> virtual_stages;
   CostOptions costs;
-  bool synthesis = true;
+  bool synthesis = false;     ///< even if it is not named
+  bool no_synthesis = false;  ///< even if it is, or with all schedules
 };
 
 /// A schedule under the costs; times in the user's unit, memory in micro-batches of a whole rank.
@@ -205,9 +209,9 @@ PipelineShape shape_for(const ScheduleGenerator& generator, const CompareCommand
 }
 
 /// Of all lists, before the first is made.
-Result<void> check_sizes(const CompareCommand& command) {
-  for (const ScheduleGenerator& generator : schedule_generators()) {
-    const PipelineShape shape = shape_for(generator, command);
+Result<void> check_sizes(const CompareCommand& command, const ChosenSchedules& schedules) {
+  for (const ScheduleGenerator* generator : schedules) {
+    const PipelineShape shape = shape_for(*generator, command);
     const double actions = 3.0 * shape.stages() * shape.micro_batches;
     if (auto fits = check_list_fits(actions, kSummaryBytes, usable_memory(), "--chunks"); !fits) {
       return fits;
@@ -216,31 +220,44 @@ Result<void> check_sizes(const CompareCommand& command) {
   return {};
 }
 
-Result<Comparison> compare_all(const CompareCommand& command) {
-  if (Result<void> fits = check_sizes(command); !fits) {
+Result<void> add_named(const CompareCommand& command,
+                       const ScheduleGenerator& generator,
+                       Comparison& comparison) {
+  const Result<PipelineOrder> order = generator.generate(shape_for(generator, command));
+  if (!order) {
+    comparison.rejected.push_back({std::string(generator.name), order.error().message});
+    return {};
+  }
+  Result<Row> row = row_of(generator, *order, command);
+  if (!row && row.error().code == ErrorCode::kUnsupported) {
+    comparison.rejected.push_back({std::string(generator.name), row.error().to_string()});
+    return {};
+  }
+  if (!row) {
+    return pass_on(std::move(row));
+  }
+  comparison.rows.push_back(*std::move(row));
+  return {};
+}
+
+Result<Comparison> compare_chosen(const CompareCommand& command) {
+  const Result<ChosenSchedules> schedules = choose_schedules(command.names);
+  if (!schedules) {
+    return tl::unexpected<Error>(schedules.error());
+  }
+  if (Result<void> fits = check_sizes(command, *schedules); !fits) {
     return pass_on(std::move(fits));
   }
   Comparison comparison;
-  for (const ScheduleGenerator& generator : schedule_generators()) {
-    if (generator.synthesised) {
-      continue;
+  bool synthesis = false;
+  for (const ScheduleGenerator* generator : *schedules) {
+    if (generator->synthesised) {
+      synthesis = true;
+    } else if (auto added = add_named(command, *generator, comparison); !added) {
+      return pass_on(std::move(added));
     }
-    const Result<PipelineOrder> order = generator.generate(shape_for(generator, command));
-    if (!order) {
-      comparison.rejected.push_back({std::string(generator.name), order.error().message});
-      continue;
-    }
-    Result<Row> row = row_of(generator, *order, command);
-    if (!row && row.error().code == ErrorCode::kUnsupported) {
-      comparison.rejected.push_back({std::string(generator.name), row.error().to_string()});
-      continue;
-    }
-    if (!row) {
-      return pass_on(std::move(row));
-    }
-    comparison.rows.push_back(*std::move(row));
   }
-  if (command.synthesis) {
+  if ((synthesis || command.synthesis) && !command.no_synthesis) {
     if (Result<void> added = add_synthesised(command, comparison); !added) {
       return pass_on(std::move(added));
     }
@@ -293,18 +310,23 @@ void print(std::ostream& out, const Comparison& comparison) {
                std::string(row.weights),
                row.on_curve ? "yes" : ""});
   }
-  out << table.to_string()
-      << "\nCosts are those of a rank's layers, shared out among its stages; peak: activations "
-         "held "
-         "until the\nweight gradient, in micro-batches of a whole rank.\n";
-  out << "\n" << curve_text(comparison.rows);
+  if (comparison.rows.empty()) {
+    out << "none of these schedules fits the sizes\n";
+  } else {
+    out << table.to_string()
+        << "\nCosts are those of a rank's layers, shared out among its stages; peak: activations "
+           "held until the\nweight gradient, in micro-batches of a whole rank.\n";
+  }
+  if (comparison.rows.size() > 1) {
+    out << "\n" << curve_text(comparison.rows);
+  }
   for (const Rejected& schedule : comparison.rejected) {
     out << fmt::format("not here: {}\n", schedule.reason);
   }
 }
 
 ExitCode run(const Context& context, const CompareCommand& command) {
-  const Result<Comparison> comparison = compare_all(command);
+  const Result<Comparison> comparison = compare_chosen(command);
   if (!comparison) {
     return context.report(comparison.error());
   }
@@ -313,7 +335,7 @@ ExitCode run(const Context& context, const CompareCommand& command) {
   } else {
     print(*context.out, *comparison);
   }
-  return ExitCode::kSuccess;
+  return comparison->rows.empty() ? ExitCode::kInfeasible : ExitCode::kSuccess;
 }
 
 }  // namespace
@@ -322,8 +344,14 @@ void add_schedules_compare_command(CLI::App& app, Chosen& chosen) {
   // Lists of every schedule are made and timed one after the other.
   constexpr std::int32_t kMost = 1 << 12;
   CLI::App* command = app.add_subcommand(
-      "compare", "Time and memory of all schedules for given sizes and costs of a rank");
+      "compare", "Time and memory of schedules for given sizes and costs of a rank");
   auto options = std::make_shared<CompareCommand>();
+  command
+      ->add_option("schedules",
+                   options->names,
+                   "Which, by name or pattern (zb-v 1f1b 'dual*'); synth: searched for these costs "
+                   "(default: all)")
+      ->check(value_given);
   command->add_option("--ranks", options->ranks, "Pipeline ranks (P)")
       ->required()
       ->check(CLI::Range(1, kMost));
@@ -335,8 +363,15 @@ void add_schedules_compare_command(CLI::App& app, Chosen& chosen) {
                    options->virtual_stages,
                    "Stages per rank (V) of the schedules that have several")
       ->check(CLI::Range(1, 64));
-  command->add_flag(
-      "--synthesis,!--no-synthesis", options->synthesis, "Also schedules searched for these costs");
+  CLI::Option* synthesis =
+      command->add_flag("--synthesis",
+                        options->synthesis,
+                        "Also schedules searched for these costs, with those named");
+  command
+      ->add_flag("--no-synthesis",
+                 options->no_synthesis,
+                 "No searched ones, though all schedules are compared")
+      ->excludes(synthesis);
   add_cost_options(*command, options->costs);
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run(context, *options); };

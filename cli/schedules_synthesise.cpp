@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/framework_option.h"
 #include "cli/json_text.h"
-#include "cli/path_check.h"
+#include "cli/output_files.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "planner/search/synthesise_plan.h"
@@ -101,7 +101,7 @@ void add_schedules_synthesise_command(CLI::App& app, Chosen& chosen) {
   command->add_option("--cluster", options->cluster, "Cluster instead of the plan's");
   add_framework_option(*command, options->framework);
   command->add_option("--profile", options->profile, "Measured times");
-  command->add_option("--out", options->out, "File for the plan")->check(path_given);
+  add_output_option(*command, "--out", options->out, "File for the plan");
   command->add_option("--memory-share", options->memory_share, "Of the devices' memory to use")
       ->check(CLI::Range(0.01, 1.0));
   command->add_option("--effort", options->effort, "Million steps of search")

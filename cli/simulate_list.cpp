@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "cli/table.h"
 #include "core/base/version.h"
 #include "core/schedule/list_order.h"
+#include "planner/schedules/registry.h"
+#include "planner/schedules/steady_state.h"
 #include "sim/analysis/list_trace.h"
 #include "sim/analysis/order_explanation.h"
 #include "sim/analysis/trace_work.h"
@@ -144,6 +147,47 @@ Result<Timed> time_by_item(const Loaded& loaded,
   return timed;
 }
 
+/// Of an asynchronous schedule, whose stretches follow each other without a drain.
+struct SteadyState {
+  Duration time{};  ///< of as many micro-batches as the list has
+  double bubble = 0;
+};
+
+/// Nothing of other schedules, of files (which do not say how they go on), and of so many ranks
+/// that the longer lists would take more memory than the one that was asked for.
+std::optional<SteadyState> steady_state(const Loaded& loaded,
+                                        const ListPrices& prices,
+                                        const ListTiming& timing) {
+  constexpr std::size_t kMostRanks = 512;
+  if (loaded.list || loaded.order.ranks.size() > kMostRanks) {
+    return std::nullopt;
+  }
+  const Result<ScheduleGenerator> generator = find_schedule(loaded.name);
+  if (!generator || !generator->asynchronous) {
+    return std::nullopt;
+  }
+  const auto ranks = static_cast<std::int32_t>(loaded.order.ranks.size());
+  const Result<Duration> time = steady_time(*generator,
+                                            {.ranks = ranks,
+                                             .virtual_stages = loaded.order.stages / ranks,
+                                             .micro_batches = loaded.order.micro_batches,
+                                             .parameters = {}},
+                                            prices.costs);
+  if (!time) {
+    return std::nullopt;
+  }
+  const Duration busiest = *std::ranges::max_element(timing.busy);
+  const double whole = to_seconds(*time);
+  return SteadyState{*time, whole > 0 ? 1 - to_seconds(busiest) / whole : 0};
+}
+
+std::string steady_text(const SteadyState& steady, const ListPrices& prices) {
+  return fmt::format(
+      "steady state, stretch behind stretch without a drain: {:.6g} each, bubble {}\n",
+      prices.in_units(steady.time),
+      percent(steady.bubble));
+}
+
 std::string sizes_text(const Loaded& loaded) {
   return fmt::format("{}: {} ranks, {} stages, {} micro-batches",
                      loaded.name,
@@ -207,12 +251,14 @@ ExitCode simulate_list(const Context& context,
                         {"command", context.command_line}};
   nlohmann::json json = list_json(*loaded, options, check, *prices);
   add_explanation(timed->bubbles, timed->path, json);
-  return print_with_reports(context,
-                            reports,
-                            step,
-                            std::move(json),
-                            step.title + "\n\n" + to_text(check, *prices) +
-                                explanation_text(timed->bubbles, timed->path));
+  std::string text = step.title + "\n\n" + to_text(check, *prices);
+  if (const auto steady = steady_state(*loaded, *prices, check.timing)) {
+    text += steady_text(*steady, *prices);
+    json["steady_state"] = {{"makespan", prices->in_units(steady->time)},
+                            {"bubble_rate", steady->bubble}};
+  }
+  text += explanation_text(timed->bubbles, timed->path);
+  return print_with_reports(context, reports, step, std::move(json), std::move(text));
 }
 
 }  // namespace stagewright

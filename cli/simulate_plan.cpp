@@ -182,12 +182,12 @@ ExitCode simulate_plan(const Context& context,
                            .trace = std::move(simulation->trace)};
   nlohmann::json json = to_json(summary, schedule_hash(*schedule));
   add_explanation(*simulation->bubbles, *simulation->critical_path, json);
-  return print_with_reports(context,
-                            reports,
-                            step,
-                            std::move(json),
-                            to_text(inputs->plan, summary) +
-                                explanation_text(*simulation->bubbles, *simulation->critical_path));
+  std::string text = to_text(inputs->plan, summary) +
+                     explanation_text(*simulation->bubbles, *simulation->critical_path);
+  if (!options.schedule_out.empty()) {
+    note_written(options.schedule_out, "the lowered schedule", "schedule", json, text);
+  }
+  return print_with_reports(context, reports, step, std::move(json), std::move(text));
 }
 
 }  // namespace stagewright

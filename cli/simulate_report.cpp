@@ -4,6 +4,7 @@
 #include <ostream>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/json_text.h"
@@ -33,6 +34,15 @@ TraceDetail detail_for(const SimulateReports& reports) {
     most = std::max(most, report->detail());
   }
   return most;
+}
+
+void note_written(const std::string& path,
+                  std::string_view what,
+                  const char* key,
+                  nlohmann::json& json,
+                  std::string& text) {
+  json["files"][key] = path;
+  text += fmt::format("\nwrote {} to {}\n", what, path);
 }
 
 ExitCode print_with_reports(const Context& context,

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -85,6 +86,14 @@ using SimulateReports = std::vector<std::unique_ptr<SimulateReport>>;
 
 /// The most detailed trace that one of them needs.
 [[nodiscard]] TraceDetail detail_for(const SimulateReports& reports);
+
+/// Says that a file was written: `what` it holds in a line of the text, its path in "files" of
+/// JSON.
+void note_written(const std::string& path,
+                  std::string_view what,
+                  const char* key,
+                  nlohmann::json& json,
+                  std::string& text);
 
 /// Lets all reports write and prints the result: `json` or `text`, with what they add.
 [[nodiscard]] ExitCode print_with_reports(const Context& context,

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/path_check.h"
+#include "cli/output_files.h"
 #include "cli/simulate_report.h"
 #include "cli/text_timeline.h"
 #include "core/base/file.h"
@@ -30,12 +30,11 @@ class TimelineReport final : public SimulateReport {
     command.add_option("--width", width_, "Columns of --timeline (default: the terminal's)")
         ->check(CLI::Range(40, 100'000))
         ->needs(timeline);
-    command.add_option("--svg", svg_, "Write the same as a picture (SVG)")->check(path_given);
-    command
-        .add_option("--trace",
-                    trace_,
-                    "Write the predicted timeline (Chrome/Perfetto JSON; *.swtrace: binary)")
-        ->check(path_given);
+    add_output_option(command, "--svg", svg_, "Write the same as a picture (SVG)");
+    add_output_option(command,
+                      "--trace",
+                      trace_,
+                      "Write the predicted timeline (Chrome/Perfetto JSON; *.swtrace: binary)");
   }
 
   [[nodiscard]] TraceDetail detail() const override {
@@ -47,12 +46,13 @@ class TimelineReport final : public SimulateReport {
 
   [[nodiscard]] Result<void> write(const Context& context,
                                    const SimulatedStep& step,
-                                   nlohmann::json& /*json*/,
+                                   nlohmann::json& json,
                                    std::string& text) const override {
     if (!trace_.empty()) {
       if (auto saved = save_trace(trace_, step.trace); !saved) {
         return saved;
       }
+      note_written(trace_, "the predicted timeline", "trace", json, text);
     }
     if (style_.empty() && svg_.empty()) {
       return {};
@@ -64,6 +64,7 @@ class TimelineReport final : public SimulateReport {
       if (auto written = write_file(svg_, picture); !written) {
         return written;
       }
+      note_written(svg_, "the picture", "svg", json, text);
     }
     if (!style_.empty()) {
       text += "\n" + to_text(timeline, step.unit, text_options(context.terminal));

@@ -1,6 +1,8 @@
 #include "sim/engine/clock_check.h"
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -49,9 +51,12 @@ Result<void> check_clock(const StepGraph& step) {
   return {};
 }
 
-Result<void> check_clock(const EventGraph& graph,
-                         const Perturbation& perturbation,
-                         double compute_slowdown) {
+namespace {
+
+/// All work and all transfers, one after the other.
+double total_seconds(const EventGraph& graph,
+                     const Perturbation& perturbation,
+                     double compute_slowdown) {
   std::vector<double> factors(static_cast<std::size_t>(graph.ranks), compute_slowdown);
   for (const Straggler& straggler : perturbation.stragglers) {
     factors[straggler.rank.index()] *= straggler.factor;
@@ -66,14 +71,43 @@ Result<void> check_clock(const EventGraph& graph,
       all += alone;
     }
   }
-  all *= 1 + kMostNoise * perturbation.jitter;
+  return all * (1 + kMostNoise * perturbation.jitter);
+}
+
+/// The option without which the step would be short enough, or all that make it longer.
+std::string to_blame(const EventGraph& graph,
+                     const Perturbation& perturbation,
+                     double compute_slowdown) {
+  Perturbation even = perturbation;
+  even.stragglers.clear();
+  Perturbation free = perturbation;
+  free.action_overhead = {};
+  const std::pair<const char*, double> without[] = {
+      {"--straggler", total_seconds(graph, even, compute_slowdown)},
+      {"--action-overhead", total_seconds(graph, free, compute_slowdown)},
+      {"--compute-slowdown", total_seconds(graph, perturbation, 1)}};
+  for (const auto& [option, seconds] : without) {
+    if (seconds <= kLongestSeconds) {
+      return option;
+    }
+  }
+  return "--straggler, --action-overhead, --compute-slowdown";
+}
+
+}  // namespace
+
+Result<void> check_clock(const EventGraph& graph,
+                         const Perturbation& perturbation,
+                         double compute_slowdown) {
+  const double all = total_seconds(graph, perturbation, compute_slowdown);
   if (!(all <= kLongestSeconds)) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("a step is too long for the clock of picoseconds: all its work takes "
                             "{:.3g} days one after the other, and the clock counts {:.0f}; take "
-                            "less of --straggler, --action-overhead or --compute-slowdown",
+                            "less of it",
                             all / kDay,
-                            kLongestSeconds / kDay));
+                            kLongestSeconds / kDay),
+                to_blame(graph, perturbation, compute_slowdown));
   }
   return {};
 }

@@ -13,7 +13,8 @@ namespace stagewright {
 [[nodiscard]] Result<void> check_clock(const StepGraph& step);
 
 /// The same of a step in which computation takes longer, by stragglers, overhead, jitter and, while
-/// its device communicates, `compute_slowdown`.  REQUIRES: stragglers among the ranks.
+/// its device communicates, `compute_slowdown`.  The place of the error is the option of `simulate`
+/// that alone makes it too long, or all three.  REQUIRES: stragglers among the ranks.
 [[nodiscard]] Result<void> check_clock(const EventGraph& graph,
                                        const Perturbation& perturbation,
                                        double compute_slowdown);

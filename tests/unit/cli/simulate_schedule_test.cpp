@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -51,16 +52,33 @@ TEST(SimulateSchedule, SaysTheSameOfAFileAsCheckDoes) {
   call.insert(call.end(), costs.begin(), costs.end() - 1);
   auto simulated = simulate(call);
   EXPECT_NEAR(simulated.at("makespan").get<double>(), 22.7, 1e-9);
-  for (const char* key : {"schedule",
-                          "ranks",
-                          "stages",
-                          "micro_batches",
-                          "bubble_causes",
-                          "bubble_causes_by_rank",
-                          "critical_path"}) {
+  for (const char* key : {"schedule", "bubble_causes", "bubble_causes_by_rank", "critical_path"}) {
     simulated.erase(key);
   }
   EXPECT_EQ(simulated, checked);
+}
+
+// The stretch alone is (M + P - 1)(F + B) = 15 * 3; in the long run its 12 micro-batches take what
+// the slowest stage takes for them, and with transfers the round trip besides: 2 (P - 1) c / P
+// each.
+TEST(SimulateSchedule, TellsTheSteadyStateOfAsynchronousSchedules) {
+  for (const std::string name : {"pipedream", "pipedream-2bw"}) {
+    const auto json =
+        simulate({"--schedule=" + name, "--ranks=4", "--chunks=12", "--costs=F=1,B=2"});
+    EXPECT_DOUBLE_EQ(json.at("makespan").get<double>(), 45);
+    EXPECT_DOUBLE_EQ(json.at("steady_state").at("makespan").get<double>(), 36);
+    EXPECT_NEAR(json.at("steady_state").at("bubble_rate").get<double>(), 0, 1e-12);
+  }
+  const auto lagged = simulate(
+      {"--schedule=pipedream", "--ranks=4", "--chunks=12", "--costs=F=1,B=2", "--transfer=0.1"});
+  EXPECT_NEAR(lagged.at("steady_state").at("makespan").get<double>(), 12 * (3 + 0.15), 1e-9);
+  const auto uneven = simulate({"--schedule=pipedream",
+                                "--ranks=4",
+                                "--chunks=12",
+                                "--costs=F=1,B=2",
+                                "--scale-stage=2=1.5"});
+  EXPECT_NEAR(uneven.at("steady_state").at("makespan").get<double>(), 12 * 4.5, 1e-9);
+  EXPECT_FALSE(simulate({"--schedule=1f1b", "--ranks=4", "--chunks=12"}).contains("steady_state"));
 }
 
 // The last stage takes 4.5 instead of 3 a chunk, which the others wait for.
@@ -108,6 +126,40 @@ TEST(SimulateSchedule, WritesAPicture) {
   const std::string svg = read_file(path).value();
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_NE(svg.find("dualpipe-v: 2 ranks, 4 stages, 4 micro-batches"), std::string::npos);
+}
+
+TEST(SimulateSchedule, SaysWhichFilesItWrote) {
+  const TemporaryFolder folder;
+  const std::string svg = (folder.path() / "step.svg").string();
+  const std::string trace = (folder.path() / "step.json").string();
+  const std::vector<std::string> arguments{
+      "simulate", "--schedule=1f1b", "--ranks=2", "--chunks=2", "--svg", svg, "--trace", trace};
+  const CliResult text = run_stagewright(arguments);
+  EXPECT_NE(text.out.find("wrote the picture to " + svg), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("wrote the predicted timeline to " + trace), std::string::npos);
+  const auto json = simulate({arguments.begin() + 1, arguments.end()});
+  EXPECT_EQ(json.at("files"), (nlohmann::json{{"svg", svg}, {"trace", trace}}));
+}
+
+TEST(SimulateSchedule, RefusesTwoOutputsInOneFile) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "step").string();
+  const std::string same = (folder.path() / "." / "step").string();
+  const CliResult result = run_stagewright(
+      {"simulate", "--schedule=1f1b", "--ranks=2", "--chunks=2", "--svg", path, "--trace", same});
+  EXPECT_EQ(result.code, ExitCode::kUsage);
+  EXPECT_EQ(result.err,
+            "error: --trace: '" + same +
+                "' is the file of --svg, too, and would be overwritten; write to two files\n");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  const CliResult plan =
+      run_stagewright({"simulate", "x.plan.json", "--schedule-out", path, "--event-trace", same});
+  EXPECT_EQ(plan.code, ExitCode::kUsage);
+  EXPECT_NE(plan.err.find("is the file of --schedule-out, too"), std::string::npos) << plan.err;
+  const CliResult run =
+      run_stagewright({"run", "x.plan.json", "--data", "x", "--trace", path, "--metrics", same});
+  EXPECT_EQ(run.code, ExitCode::kUsage);
+  EXPECT_NE(run.err.find("is the file of --trace, too"), std::string::npos) << run.err;
 }
 
 /// The message of a call that must not work.

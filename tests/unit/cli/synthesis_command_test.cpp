@@ -57,7 +57,11 @@ TEST(SynthesisCommand, SaysWhatIsWrongWithACap) {
   EXPECT_EQ(error("synth", "3,3,3"),
             "error: --memory-cap: '3,3,3' are 3 caps for 2 ranks; give one, or one for each\n");
   EXPECT_EQ(error("synth", "1"),
-            "error: rank 0 may hold 1, but a single micro-batch holds 2 on its stages\n");
+            "error: --memory-cap: a single micro-batch does not fit: rank 0 may hold 1 and needs 2 "
+            "or more, rank 1 may hold 1 and needs 2 or more\n");
+  EXPECT_EQ(error("synth", "2,1"),
+            "error: --memory-cap: a single micro-batch does not fit: rank 1 may hold 1 and needs 2 "
+            "or more\n");
   EXPECT_EQ(error("zb-v", "4"),
             "error: the order of schedule 'zb-v' is fixed; --memory-cap, --span and --effort are "
             "for 'synth'\n");

@@ -107,12 +107,18 @@ TEST(Perturbation, JitterIsOneFactorPerAction) {
 TEST(Perturbation, AStepThatTheClockCannotCountIsRefused) {
   const EventGraph graph = three_ranks();
   EXPECT_TRUE(check_clock(graph, {.stragglers = {{RankId(1), 1.2}}, .jitter = kMostJitter}, 2));
-  for (const Perturbation& perturbation : {Perturbation{.stragglers = {{RankId(1), 1e9}}},
-                                           Perturbation{.stragglers = {{RankId(1), 1e300}}},
-                                           Perturbation{.action_overhead = from_seconds(2e6)}}) {
+  const Perturbation slow{.stragglers = {{RankId(1), 1e300}}};
+  const Perturbation heavy{.action_overhead = from_seconds(2e6)};
+  const Perturbation both{.stragglers = slow.stragglers, .action_overhead = heavy.action_overhead};
+  for (const auto& [perturbation, blamed] :
+       {std::pair{Perturbation{.stragglers = {{RankId(1), 1e9}}}, "--straggler"},
+        std::pair{slow, "--straggler"},
+        std::pair{heavy, "--action-overhead"},
+        std::pair{both, "--straggler, --action-overhead, --compute-slowdown"}}) {
     const auto fits = check_clock(graph, perturbation, 1);
     ASSERT_FALSE(fits);
     EXPECT_EQ(fits.error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(fits.error().where, blamed);
   }
 }
 

@@ -1,0 +1,74 @@
+#include "cli/output_files.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/path_check.h"
+
+namespace stagewright {
+namespace {
+
+/// How help shows the value, and how outputs are told from other options.
+constexpr const char* kTypeName = "FILE";
+
+/// One name for all ways to write a path; nothing for what is not replaced by writing to it.
+std::optional<std::string> identity_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) {
+    return std::nullopt;
+  }
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  return whole.empty() ? path : whole.string();
+}
+
+/// Of a command and of those below it that were called.
+Result<void> add_outputs(const CLI::App& app, std::map<std::string, std::string>& option_of) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_type_name() != kTypeName || option->empty()) {
+      continue;
+    }
+    const auto path = option->as<std::string>();
+    const auto identity = identity_of(path);
+    if (!identity) {
+      continue;
+    }
+    const auto [known, added] = option_of.emplace(*identity, option->get_name());
+    if (!added) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("'{}' is the file of {}, too, and would be overwritten; write to two "
+                              "files",
+                              path,
+                              known->second),
+                  option->get_name());
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands()) {
+    if (auto checked = add_outputs(*command, option_of); !checked) {
+      return checked;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+CLI::Option* add_output_option(CLI::App& command,
+                               const std::string& name,
+                               std::string& path,
+                               const std::string& description) {
+  return command.add_option(name, path, description)->type_name(kTypeName)->check(path_given);
+}
+
+Result<void> check_output_files(const CLI::App& app) {
+  std::map<std::string, std::string> option_of;
+  return add_outputs(app, option_of);
+}
+
+}  // namespace stagewright

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace stagewright {
+
+/// Adds an option that names a file to write.  Every such option is added by this, so that
+/// check_output_files knows them all.
+CLI::Option* add_output_option(CLI::App& command,
+                               const std::string& name,
+                               std::string& path,
+                               const std::string& description);
+
+/// Fails with kInvalidInput, naming both options, where two files that a parsed command line asks
+/// for are one: the later one would replace the other.  Devices, pipes and "-" may be named twice.
+[[nodiscard]] Result<void> check_output_files(const CLI::App& app);
+
+}  // namespace stagewright
