@@ -85,14 +85,8 @@ class WaitCycles {
     for (std::size_t length = 1; length < shorter_than && !level.empty(); ++length) {
       std::vector<Node> next;
       for (const Node& node : level) {
-        for (const Node& blocker : blockers_(node)) {
-          ++work_;
-          if (blocker == start) {
-            return way(start, node, before);
-          }
-          if (before.emplace(blocker, node).second) {
-            next.push_back(blocker);
-          }
+        if (step_from(node, start, before, next)) {
+          return way(start, node, before);
         }
       }
       if (work_ > kMostWork) {
@@ -101,6 +95,23 @@ class WaitCycles {
       level = std::move(next);
     }
     return {};
+  }
+
+  /// Adds to `next` what a node waits for and was not met before; whether `start` is one of it.
+  bool step_from(const Node& node,
+                 const Node& start,
+                 std::map<Node, Node>& before,
+                 std::vector<Node>& next) {
+    for (const Node& blocker : blockers_(node)) {
+      ++work_;
+      if (blocker == start) {
+        return true;
+      }
+      if (before.emplace(blocker, node).second) {
+        next.push_back(blocker);
+      }
+    }
+    return false;
   }
 
   static std::vector<Node> from_least(std::vector<Node> cycle) {

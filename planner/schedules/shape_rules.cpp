@@ -9,20 +9,19 @@
 namespace stagewright {
 namespace {
 
-/// The number of micro-batches nearest to the shape's that it is accepted with, if any is below
-/// twice what it has and four for each stage.
+/// With the number of micro-batches nearest to the shape's that it is accepted with, if any is
+/// below twice what it has and four for each stage.
 std::optional<PipelineShape> with_micro_batches(PipelineShape shape,
                                                 bool (*accepts)(const PipelineShape&)) {
   const std::int64_t asked = shape.micro_batches;
   const std::int64_t most = 2 * asked + std::int64_t{4} * shape.stages();
+  const auto takes = [&](std::int64_t batches) {
+    shape.micro_batches = static_cast<std::int32_t>(batches);
+    return batches >= 1 && batches <= most && accepts(shape);
+  };
   for (std::int64_t away = 0; away <= most; ++away) {
-    for (const std::int64_t near : {asked - away, asked + away}) {
-      if (near >= 1 && near <= most) {
-        shape.micro_batches = static_cast<std::int32_t>(near);
-        if (accepts(shape)) {
-          return shape;
-        }
-      }
+    if (takes(asked - away) || takes(asked + away)) {
+      return shape;
     }
   }
   return std::nullopt;
