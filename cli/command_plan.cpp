@@ -79,6 +79,18 @@ Result<std::optional<double>> complete_request(const DataFiles& files,
   return std::optional<double>(*count);
 }
 
+/// Writes into the plans what they are for and who made them.
+void sign(SearchResult& result, const Context& context, const PlanOptions& options) {
+  for (auto* candidates : {&result.plans, &result.estimated, &result.pareto}) {
+    for (Candidate& candidate : *candidates) {
+      candidate.plan.model = options.model;
+      candidate.plan.cluster = options.cluster;
+      candidate.plan.made_by = {{"program", std::string("stagewright ") + std::string(version())},
+                                {"command", context.command_line}};
+    }
+  }
+}
+
 Result<Searched> run_search(const Context& context, PlanOptions& options) {
   auto files = context.files();
   if (!files) {
@@ -100,6 +112,7 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
   if (!tokens) {
     return tl::unexpected<Error>(tokens.error());
   }
+  SearchRequest& request = options.request;
   Plan common;
   common.precision = request.precision;
   common.micro_batches = 2;  // gradients add up
@@ -122,20 +135,12 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
                                  progress.space_size,
                                  progress.simulated));
   };
-  const SearchRequest& request = options.request;
   auto result = search(*model, *cluster, **cost, request, control);
   context.progress("");
   if (!result) {
     return pass_on(std::move(result));
   }
-  for (auto* candidates : {&result->plans, &result->estimated, &result->pareto}) {
-    for (Candidate& candidate : *candidates) {
-      candidate.plan.model = options.model;
-      candidate.plan.cluster = options.cluster;
-      candidate.plan.made_by = {{"program", std::string("stagewright ") + std::string(version())},
-                                {"command", context.command_line}};
-    }
-  }
+  sign(*result, context, options);
   auto memory = memory_of(*files, options.framework, *model, *cluster, result->plans);
   if (!memory) {
     return pass_on(std::move(memory));
