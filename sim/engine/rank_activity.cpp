@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "sim/analysis/step_use.h"
 #include "sim/analysis/summary.h"
 
 namespace stagewright {
@@ -19,14 +20,31 @@ class Accountant {
       const std::span<const NodeIndex> nodes = work_.nodes(action);
       for (std::size_t p = 0; p < nodes.size(); ++p) {
         if (work_.pieces(action)[p].compute_begin) {
+          kind_ = work_.program->actions[action].kind;
           add(nodes, nodes[p], work_.pieces(action)[p]);
         }
       }
     }
+    add_tail();
     return std::move(activity_);
   }
 
  private:
+  /// Collectives that go on when the rank has nothing left to compute.
+  void add_tail() {
+    for (std::size_t action = 0; action < work_.actions.size(); ++action) {
+      for (const NodeIndex node : work_.nodes(action)) {
+        const auto i = static_cast<std::size_t>(node);
+        const Duration end = times_.start[i] + step_.durations[i];
+        if (const auto kind = end > free_ ? communication(step_.nodes[i]) : std::nullopt) {
+          activity_.outside[label(*kind, work_.program->actions[action].kind)] +=
+              end - std::max(free_, times_.start[i]);
+          free_ = end;
+        }
+      }
+    }
+  }
+
   /// `own` are all nodes of the piece's action.
   void add(std::span<const NodeIndex> own, NodeIndex node, const Piece& piece) {
     const Duration start = times_.start[static_cast<std::size_t>(node)];
@@ -34,11 +52,13 @@ class Accountant {
     activity_.busy += piece.duration - *piece.compute_begin;
     for (const CollectiveWait& wait : piece.waits) {
       activity_.exposed[wait.kind] += wait.time;
+      add_inside(label(wait.kind, kind_), wait.time);
     }
     if (piece.leading) {
       const Duration shown = std::min(piece.leading->time, begin - free_);
       if (shown > Duration{}) {
         activity_.exposed[piece.leading->kind] += shown;
+        add_inside(label(piece.leading->kind, kind_), shown);
         activity_.busy += shown;
       }
     }
@@ -58,14 +78,35 @@ class Accountant {
       const Duration end = std::min(times_.start[i] + step_.durations[i], start);
       const Duration shown = end - std::max(free_, times_.start[i]);
       if (shown > Duration{}) {
-        activity_.exposed[*communication(step_.nodes[i])] += shown;
+        const std::string kind = *communication(step_.nodes[i]);
+        activity_.exposed[kind] += shown;
+        const std::string named = label(kind, action_of(step_.nodes[i]).kind);
         if (std::ranges::find(own, *from) != own.end()) {
+          add_inside(named, shown);
           activity_.busy += shown;
+        } else {
+          activity_.outside[named] += shown;
         }
       }
       node = *from;
       start = times_.start[i];
     }
+  }
+
+  void add_inside(const std::string& named, Duration time) {
+    if (kind_ == ActionKind::kOptimizerStep || kind_ == ActionKind::kUpdateParameters) {
+      activity_.in_optimizer += time;
+    } else {
+      activity_.inside[named] += time;
+    }
+  }
+
+  [[nodiscard]] static std::string label(const std::string& kind, ActionKind action) {
+    return action == ActionKind::kGatherParameters ? kParameterGathers : kind;
+  }
+
+  [[nodiscard]] const Action& action_of(const StepNode& node) const {
+    return step_.classes[node.rank_class].program->actions[static_cast<std::size_t>(node.action)];
   }
 
   /// Which communication's end let the node start when it did, if it was one.
@@ -99,7 +140,7 @@ class Accountant {
     if (piece.compute_begin) {
       return std::nullopt;
     }
-    const ActionOperations selection = operations_of(*work.program, work.program->actions[action]);
+    const ActionOperations selection = operations_of(*work.program, action_of(node));
     const auto group = selection.ops[static_cast<std::size_t>(piece.ops.front().op)].group;
     return group ? std::optional(work.phases.place.group_kinds[group->index()]) : std::nullopt;
   }
@@ -107,6 +148,7 @@ class Accountant {
   const StepGraph& step_;
   const StepTimes& times_;
   const ClassWork& work_;
+  ActionKind kind_{};  ///< of the action at hand
   Duration free_{};
   RankActivity activity_;
 };
