@@ -35,11 +35,11 @@ Result<Duration> steady_time(const ScheduleGenerator& generator,
                              const PipelineShape& shape,
                              const PipelineCosts& costs) {
   const std::int32_t settled = kSettled * shape.ranks;
-  const Result<Duration> shorter = makespan_of(generator, shape, settled, costs);
+  Result<Duration> shorter = makespan_of(generator, shape, settled, costs);
   if (!shorter) {
     return shorter;
   }
-  const Result<Duration> longer = makespan_of(generator, shape, 2 * settled, costs);
+  Result<Duration> longer = makespan_of(generator, shape, 2 * settled, costs);
   if (!longer) {
     return longer;
   }
