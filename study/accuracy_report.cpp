@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "study/plan_ranking.h"
 #include "study/statistics.h"
 
 namespace stagewright {
@@ -16,31 +17,6 @@ namespace {
 
 double ratio(const AccuracyRow& row) {
   return *row.predicted_seconds / *row.measured_seconds;
-}
-
-/// Ranks of values, equal ones sharing their mean rank.
-std::vector<double> ranks_of(const std::vector<double>& values) {
-  std::vector<double> ranks(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    for (const double other : values) {
-      ranks[i] += other < values[i] ? 1 : (other == values[i] ? 0.5 : 0);
-    }
-  }
-  return ranks;
-}
-
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const double mean_a = mean(a);
-  const double mean_b = mean(b);
-  double ab = 0;
-  double aa = 0;
-  double bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - mean_a) * (b[i] - mean_b);
-    aa += (a[i] - mean_a) * (a[i] - mean_a);
-    bb += (b[i] - mean_b) * (b[i] - mean_b);
-  }
-  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
 PlanGroup group_of(const std::string& key, const std::vector<const AccuracyRow*>& rows) {
@@ -51,7 +27,7 @@ PlanGroup group_of(const std::string& key, const std::vector<const AccuracyRow*>
     predicted.push_back(*row->predicted_seconds);
     measured.push_back(*row->measured_seconds);
   }
-  group.spearman = correlation(ranks_of(predicted), ranks_of(measured));
+  group.spearman = rank_correlation(predicted, measured);
   const auto chosen = std::ranges::min_element(predicted) - predicted.begin();
   group.regret =
       measured[static_cast<std::size_t>(chosen)] / *std::ranges::min_element(measured) - 1;
@@ -219,9 +195,18 @@ AccuracyReport summarize(std::vector<AccuracyRow> rows) {
 
 std::string to_json_text(const AccuracyReport& report) {
   nlohmann::ordered_json json = {{"sources", nlohmann::ordered_json::array()},
+                                 {"ranking", nlohmann::ordered_json::array()},
                                  {"rows", nlohmann::ordered_json::array()}};
   for (const SourceAccuracy& source : report.sources) {
     json["sources"].push_back(to_json(source));
+  }
+  for (const PlanRanking& ranking : plan_rankings(report.rows)) {
+    json["ranking"].push_back({{"source", ranking.source},
+                               {"groups", ranking.groups},
+                               {"median_spearman", ranking.median_spearman},
+                               {"median_regret", ranking.median_regret},
+                               {"mean_regret", ranking.mean_regret},
+                               {"largest_regret", ranking.largest_regret}});
   }
   for (const AccuracyRow& row : report.rows) {
     json["rows"].push_back(to_json(row));

@@ -36,6 +36,31 @@ double proportion_where(int least, int count, double wanted) {
   return (low + high) / 2;
 }
 
+/// Ranks of values, equal ones sharing their mean rank.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<double> ranks(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (const double other : values) {
+      ranks[i] += other < values[i] ? 1 : (other == values[i] ? 0.5 : 0);
+    }
+  }
+  return ranks;
+}
+
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const double mean_a = mean(a);
+  const double mean_b = mean(b);
+  double ab = 0;
+  double aa = 0;
+  double bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += (a[i] - mean_a) * (b[i] - mean_b);
+    aa += (a[i] - mean_a) * (a[i] - mean_a);
+    bb += (b[i] - mean_b) * (b[i] - mean_b);
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -56,6 +81,10 @@ std::pair<double, double> proportion_interval(int successes, int count) {
   const double low = successes == 0 ? 0 : proportion_where(successes, count, kTail);
   const double high = successes == count ? 1 : proportion_where(successes + 1, count, 1 - kTail);
   return {low, high};
+}
+
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  return correlation(ranks_of(a), ranks_of(b));
 }
 
 }  // namespace stagewright
