@@ -50,8 +50,8 @@ enum class OpKind : std::uint8_t {
   kEmbeddingForward,
   /// in {tokens, dy}, out {dtable}; accumulates.
   kEmbeddingGradient,
-  /// in {x(rows, cols), table(sequence, cols)}, out {y}: adds row (token index mod sequence);
-  /// y may be x.
+  /// in {x(rows, cols), table(sequence, cols)}, out {y}: adds row (token index mod sequence), where
+  /// Operation::slice says which tokens these are if not all; y may be x.
   kPositionForward,
   /// in {dy}, out {dtable}; accumulates.
   kPositionGradient,

@@ -33,7 +33,7 @@ struct Operation {
   bool decay = false;            ///< optimizer steps: weight decay applies
   OpShape shape;
   std::int64_t index = 0;  ///< element of totals, or root of a broadcast
-  /// Vocabulary operations: which entries are here.  Member p of the group has entries
+  /// Which entries (vocabulary operations) or rows (positions) are here.  Member p of the group has
   /// [p * stride, min((p + 1) * stride, total)); without a group the rank has all.
   struct Slice {
     std::optional<GroupSlot> group;

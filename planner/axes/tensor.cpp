@@ -90,6 +90,14 @@ std::int64_t local_width(const TensorAxis& axis, const LayerValue& value) {
   return value.divided ? divide_up(value.width, axis.degree) : value.width;
 }
 
+bool rows_are_divided(const TensorAxis& axis, const LayerValue& value) {
+  return axis.divides_rows && !value.divided;
+}
+
+std::int64_t local_rows(const TensorAxis& axis, const LayerValue& value, std::int64_t rows) {
+  return rows_are_divided(axis, value) ? rows / axis.degree : rows;
+}
+
 std::int64_t local_heads(const TensorAxis& axis, const LayerOp& op, std::int64_t heads) {
   return op.split == Split::kNone ? heads : heads / axis.degree;
 }
@@ -125,6 +133,15 @@ Operation::Slice vocabulary_slice(const TensorAxis& axis, const LayerOp& op, std
   return {.group = axis.group, .stride = divide_up(total, axis.degree), .total = total};
 }
 
+std::optional<Operation::Slice> row_slice(const TensorAxis& axis,
+                                          const LayerValue& value,
+                                          std::int64_t rows) {
+  if (!rows_are_divided(axis, value)) {
+    return std::nullopt;
+  }
+  return Operation::Slice{.group = axis.group, .stride = rows / axis.degree, .total = rows};
+}
+
 bool output_is_partial(const TensorAxis& axis, const LayerOp& op) {
   if (!is_divided(axis, op)) {
     return false;
@@ -158,6 +175,10 @@ bool input_gradient_is_partial(const TensorAxis& axis, const LayerOp& op) {
       return false;
   }
   SW_CHECK(false, "a known split");
+}
+
+bool weight_gradient_is_partial(const TensorAxis& axis, const LayerOp& op) {
+  return axis.divides_rows && op.split == Split::kNone;
 }
 
 }  // namespace stagewright

@@ -13,10 +13,13 @@ namespace stagewright {
 
 /// Tensor parallelism (Shoeybi et al. 2019): the only place that knows what a Split means.  It says
 /// how sizes divide among the members of a tensor group and which values come out as partial
-/// sums; the collectives follow from that (lower/insert_collectives.h).
+/// sums; the collectives follow from that (lower/insert_collectives.h, lower/layer_writer.h).
 struct TensorAxis {
   std::int32_t degree = 1;
   std::optional<GroupSlot> group;  ///< present with more than one member
+  /// Sequence parallelism (Korthikanti et al. 2022): where columns are whole, rows are divided,
+  /// member p having the p-th of equal parts.  Only with more than one member.
+  bool divides_rows = false;
   friend bool operator==(const TensorAxis&, const TensorAxis&) = default;
 };
 
@@ -44,6 +47,11 @@ struct WeightShard {
 
 /// Columns of a value on one member (of padded vocabulary entries: the largest share).
 [[nodiscard]] std::int64_t local_width(const TensorAxis& axis, const LayerValue& value);
+/// Whether a member has only its part of a value's rows, and how many that are, of `rows`.
+[[nodiscard]] bool rows_are_divided(const TensorAxis& axis, const LayerValue& value);
+[[nodiscard]] std::int64_t local_rows(const TensorAxis& axis,
+                                      const LayerValue& value,
+                                      std::int64_t rows);
 /// Heads of an operation on one member, given its heads or kv heads.
 [[nodiscard]] std::int64_t local_heads(const TensorAxis& axis,
                                        const LayerOp& op,
@@ -55,10 +63,17 @@ struct WeightShard {
                                                 const LayerOp& op,
                                                 std::int64_t total);
 
+/// The part of a value's `rows` that a member has; nothing where it has all.
+[[nodiscard]] std::optional<Operation::Slice> row_slice(const TensorAxis& axis,
+                                                        const LayerValue& value,
+                                                        std::int64_t rows);
+
 /// The output (of a loss: its row statistics) is a sum over the group of which each member has
 /// one term.
 [[nodiscard]] bool output_is_partial(const TensorAxis& axis, const LayerOp& op);
 /// The same for the gradient of the input.
 [[nodiscard]] bool input_gradient_is_partial(const TensorAxis& axis, const LayerOp& op);
+/// The same for the gradients of the weights, of which each member sees its rows only.
+[[nodiscard]] bool weight_gradient_is_partial(const TensorAxis& axis, const LayerOp& op);
 
 }  // namespace stagewright

@@ -1,5 +1,6 @@
 #include "planner/lower/assign_parameters.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -7,6 +8,14 @@
 
 namespace stagewright {
 namespace {
+
+/// Whether an operation that uses the weight leaves a term of its gradient on each member.
+bool is_summed_over_tensor(const RankContext& context, const Layer& layer, std::size_t index) {
+  return std::any_of(layer.ops.begin(), layer.ops.end(), [&](const LayerOp& op) {
+    return std::find(op.weights.begin(), op.weights.end(), index) != op.weights.end() &&
+           weight_gradient_is_partial(context.tensor, op);
+  });
+}
 
 void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId own) {
   const WeightId root = tie_root(*context.model, own);
@@ -26,6 +35,7 @@ void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId 
   held.name = layer.name + "." + weight.name;
   held.shard = shard(context.tensor, weight);
   held.decay = weight.parameters.front().decay;
+  held.summed_over_tensor = is_summed_over_tensor(context, layer, own.index);
   held.copies = context.data.degree * (held.shard.axis ? 1.0 : context.tensor.degree);
   if (const auto shared = context.shared->of_weight.find(root);
       shared != context.shared->of_weight.end()) {

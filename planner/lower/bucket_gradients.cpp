@@ -26,7 +26,7 @@ using Buckets = std::vector<std::vector<std::size_t>>;
 
 /// What the weights of one bucket have in common.  One operation updates all of a bucket whose
 /// states are divided, so there decay and copies count, too.
-using Kind = std::tuple<std::optional<std::size_t>, BucketSharding, bool, double>;
+using Kind = std::tuple<std::optional<std::size_t>, bool, BucketSharding, bool, double>;
 
 /// Gradients that other ranks or stages add to are whole until the end of the step.
 BucketSharding sharding_of(const RankContext& context, const HeldWeight& held) {
@@ -37,9 +37,9 @@ BucketSharding sharding_of(const RankContext& context, const HeldWeight& held) {
 Kind kind_of(const RankContext& context, const HeldWeight& held) {
   const BucketSharding sharding = sharding_of(context, held);
   if (sharding == BucketSharding::kNone) {
-    return {held.sharing, sharding, false, 0};
+    return {held.sharing, held.summed_over_tensor, sharding, false, 0};
   }
-  return {held.sharing, sharding, !held.decay, held.copies};
+  return {held.sharing, held.summed_over_tensor, sharding, !held.decay, held.copies};
 }
 
 /// Weights of a stage that are reduced alike, in reverse order of use; what nobody shares first.
@@ -144,6 +144,11 @@ void add_bucket(const RankContext& context,
   if (use.sharing) {
     bucket.reduce.push_back(
         all_reduce(*context.sharing_groups[*use.sharing], bucket.storage, elements, type));
+  }
+  if (draft.weights[weights.front()].summed_over_tensor) {
+    Operation sum = all_reduce(*context.tensor.group, bucket.storage, elements, type);
+    sum.stream = kTensorStream;  // a group's collectives keep to one queue
+    bucket.reduce.push_back(std::move(sum));
   }
   if (use.sharding != BucketSharding::kNone) {
     shard_bucket(context, draft, bucket, use);

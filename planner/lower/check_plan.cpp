@@ -206,9 +206,22 @@ Result<void> check_supported(const Plan& plan) {
                 fmt::format("zero_stage is {}; it is 0, 1, 2 or 3", plan.zero_stage),
                 "plan:/zero_stage");
   }
-  if (plan.sequence_parallel) {
-    return unsupported("sequence_parallel is true; it cannot be lowered yet, use false",
-                       "plan:/sequence_parallel");
+  return {};
+}
+
+/// Sequence parallelism gives each member of a tensor group as many rows.
+Result<void> check_rows(const Plan& plan) {
+  const std::int64_t rows = std::int64_t{plan.micro_batch_size} * plan.sequence;
+  const std::int32_t tp = plan.stages.front().tp;
+  if (plan.sequence_parallel && rows % tp != 0) {
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("sequence_parallel is true, but tp {} does not divide the {} tokens of "
+                            "a micro-batch ({} x {}); use false, or a sequence that tp divides",
+                            tp,
+                            rows,
+                            plan.micro_batch_size,
+                            plan.sequence),
+                "plan:/sequence_parallel");
   }
   return {};
 }
@@ -356,6 +369,9 @@ Result<void> check_plan(const ModelGraph& model, const Cluster& cluster, const P
     return checked;
   }
   if (Result<void> checked = check_degrees(model, plan); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_rows(plan); !checked) {
     return checked;
   }
   if (Result<void> checked = check_precision(plan); !checked) {

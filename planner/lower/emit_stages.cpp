@@ -1,6 +1,9 @@
 #include "planner/lower/emit_stages.h"
 
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,26 +46,29 @@ DType type_on_the_way(const RankContext& context, Cargo cargo) {
 TensorId add_border(const RankContext& context,
                     RankDraft& draft,
                     std::string name,
-                    std::int64_t width,
+                    std::vector<std::int64_t> shape,
                     Cargo cargo) {
   return draft.add_tensor({.name = std::move(name),
                            .dtype = type_on_the_way(context, cargo),
-                           .shape = {context.rows(), width},
+                           .shape = std::move(shape),
                            .tensor_class = TensorClass::kCommunication,
                            .scope = TensorScope::kMicroBatch,
                            .view = std::nullopt});
 }
 
-DraftOperation conversion(const RankContext& context,
-                          const RankDraft& draft,
-                          TensorId from,
-                          TensorId to) {
+/// Of a value that crosses a border, on this rank.
+std::vector<std::int64_t> shape_of(const RankContext& context, const LayerValue& value) {
+  return {local_rows(context.tensor, value, context.rows()), local_width(context.tensor, value)};
+}
+
+DraftOperation conversion(const RankDraft& draft, TensorId from, TensorId to) {
+  const std::vector<std::int64_t>& shape = draft.program.tensors[to.index()].shape;
   DraftOperation copy;
   copy.op.kind = OpKind::kCopy;
   copy.op.dtype = draft.program.tensors[to.index()].dtype;
   copy.op.source = draft.program.tensors[from.index()].dtype;
-  copy.op.shape.rows = context.rows();
-  copy.op.shape.cols = draft.program.tensors[to.index()].shape.back();
+  copy.op.shape.rows = shape.front();
+  copy.op.shape.cols = shape.back();
   copy.op.inputs = {from};
   copy.op.outputs = {to};
   return copy;
@@ -85,7 +91,7 @@ TensorId unpack(const RankContext& context,
                                               .tensor_class = TensorClass::kActivation,
                                               .scope = TensorScope::kMicroBatch,
                                               .view = std::nullopt});
-  ops.push_back(conversion(context, draft, received, computed));
+  ops.push_back(conversion(draft, received, computed));
   return computed;
 }
 
@@ -100,8 +106,8 @@ TensorId pack(const RankContext& context,
     spec.tensor_class = TensorClass::kCommunication;
     return computed;
   }
-  const TensorId sent = add_border(context, draft, spec.name + ".packed", spec.shape.back(), cargo);
-  ops.push_back(conversion(context, draft, computed, sent));
+  const TensorId sent = add_border(context, draft, spec.name + ".packed", spec.shape, cargo);
+  ops.push_back(conversion(draft, computed, sent));
   return sent;
 }
 
@@ -134,7 +140,7 @@ std::optional<TensorId> make_input(const RankContext& context, RankDraft& draft,
   return add_border(context,
                     draft,
                     fmt::format("stage.{}.input", stage.value()),
-                    first.values[first.input->index()].width,
+                    shape_of(context, first.values[first.input->index()]),
                     Cargo::kActivation);
 }
 
@@ -148,7 +154,7 @@ TensorId make_output_gradient(const RankContext& context, RankDraft& draft, Stag
   return add_border(context,
                     draft,
                     fmt::format("stage.{}.output.grad", stage.value()),
-                    last.values[last.output->index()].width,
+                    shape_of(context, last.values[last.output->index()]),
                     Cargo::kGradient);
 }
 

@@ -18,6 +18,7 @@ LayerWriter::LayerWriter(const RankContext& context,
       id_(layer),
       layer_(&context.layer(layer)),
       tensors_(layer_->values.size()),
+      whole_(layer_->values.size()),
       gradients_(layer_->values.size()),
       gradients_made_(layer_->values.size()) {
   choose_in_place();
@@ -64,18 +65,66 @@ std::int64_t LayerWriter::width(ValueId id) const {
   return local_width(context_->tensor, value(id));
 }
 
+std::int64_t LayerWriter::rows(ValueId id) const {
+  return local_rows(context_->tensor, value(id), context_->rows());
+}
+
+TensorId LayerWriter::add_tensor(std::string name, std::int64_t rows, std::int64_t columns) {
+  return draft_->add_tensor({.name = std::move(name),
+                             .dtype = storage_type(context_->plan->precision.compute),
+                             .shape = {rows, columns},
+                             .tensor_class = TensorClass::kActivation,
+                             .scope = TensorScope::kMicroBatch,
+                             .view = std::nullopt});
+}
+
 TensorId LayerWriter::tensor(ValueId id) {
   const ValueId root = root_[id.index()];
   std::optional<TensorId>& made = tensors_[root.index()];
   if (!made) {
-    made = draft_->add_tensor({.name = layer_->name + "." + value(root).name,
-                               .dtype = storage_type(context_->plan->precision.compute),
-                               .shape = {context_->rows(), width(root)},
-                               .tensor_class = TensorClass::kActivation,
-                               .scope = TensorScope::kMicroBatch,
-                               .view = std::nullopt});
+    made = add_tensor(layer_->name + "." + value(root).name, rows(root), width(root));
   }
   return *made;
+}
+
+TensorId LayerWriter::whole(ValueId id, GatherFor use) {
+  const TensorId part = tensor(id);
+  if (!rows_are_divided(context_->tensor, value(id))) {
+    return part;
+  }
+  std::optional<TensorId>& made = whole_[root_[id.index()].index()];
+  if (!made) {
+    made = add_tensor(
+        draft_->program.tensors[part.index()].name + ".whole", context_->rows(), width(id));
+  }
+  emit_exchange(OpKind::kAllGather, part, *made, use);
+  return *made;
+}
+
+TensorId LayerWriter::whole_gradient(ValueId id, TensorId gradient, GatherFor use) {
+  if (!rows_are_divided(context_->tensor, value(id))) {
+    return gradient;
+  }
+  const TensorId made = add_tensor(
+      draft_->program.tensors[gradient.index()].name + ".whole", context_->rows(), width(id));
+  emit_exchange(OpKind::kAllGather, gradient, made, use);
+  return made;
+}
+
+void LayerWriter::emit_exchange(OpKind kind, TensorId from, TensorId to, GatherFor use) {
+  const TensorSpec& all = draft_->program.tensors[(kind == OpKind::kAllGather ? to : from).index()];
+  Operation op;
+  op.kind = kind;
+  op.variant = kind == OpKind::kAllGather ? OpVariant::kNone : OpVariant::kSum;
+  op.dtype = all.dtype;
+  op.stream = kTensorStream;
+  op.weight_gradient = use == GatherFor::kWeights;
+  op.shape.cols = all.elements();
+  op.inputs = {from};
+  op.outputs = {to};
+  op.group = context_->tensor.group;
+  op.layer = id_;
+  emit(std::move(op));
 }
 
 TensorId LayerWriter::extra(const LayerOp& op,
@@ -142,8 +191,27 @@ Operation LayerWriter::operation(OpKind kind) const {
   return op;
 }
 
+Operation LayerWriter::operation(OpKind kind, ValueId rows_of) const {
+  Operation op = operation(kind);
+  op.shape.rows = rows(rows_of);
+  return op;
+}
+
 void LayerWriter::emit(Operation op, std::optional<OpVariant> partial) {
   operations_.push_back({.op = std::move(op), .partial = partial});
+}
+
+void LayerWriter::emit_term(Operation op, ValueId id) {
+  if (!rows_are_divided(context_->tensor, value(id))) {
+    emit(std::move(op), OpVariant::kSum);
+    return;
+  }
+  const TensorId sum = op.outputs.front();
+  const TensorId term =
+      add_tensor(draft_->program.tensors[sum.index()].name + ".term", context_->rows(), width(id));
+  op.outputs.front() = term;
+  emit(std::move(op));
+  emit_exchange(OpKind::kReduceScatter, term, sum, GatherFor::kInputs);
 }
 
 void LayerWriter::add_gradient(ValueId id, TensorId tensor, Ownership ownership) {
@@ -162,7 +230,7 @@ TensorId LayerWriter::take_gradient(ValueId id) {
     if (next.ownership == Ownership::kShared) {
       target = sum.ownership == Ownership::kOwned ? sum.tensor : new_gradient(id, "sum");
     }
-    Operation add = operation(OpKind::kAdd);
+    Operation add = operation(OpKind::kAdd, id);
     add.shape.cols = width(id);
     add.inputs = {sum.tensor, next.tensor};
     add.outputs = {target};
@@ -178,12 +246,7 @@ TensorId LayerWriter::new_gradient(ValueId id, std::string_view by) {
     name += ".";
     name += by;
   }
-  return draft_->add_tensor({.name = std::move(name),
-                             .dtype = storage_type(context_->plan->precision.compute),
-                             .shape = {context_->rows(), width(id)},
-                             .tensor_class = TensorClass::kActivation,
-                             .scope = TensorScope::kMicroBatch,
-                             .view = std::nullopt});
+  return add_tensor(std::move(name), rows(id), width(id));
 }
 
 std::vector<DraftOperation> LayerWriter::take_operations() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -39,8 +40,9 @@ class LayerWriter {
   [[nodiscard]] const LayerOp* producer(ValueId id) const;
   [[nodiscard]] std::size_t consumers(ValueId id) const;
 
-  /// Columns of a value on this rank.
+  /// Columns and rows of a value on this rank.
   [[nodiscard]] std::int64_t width(ValueId id) const;
+  [[nodiscard]] std::int64_t rows(ValueId id) const;
   [[nodiscard]] TensorId tensor(ValueId id);
   /// A further result of an operation, the same in forward and backward: "block.3.qkv.lse".
   [[nodiscard]] TensorId extra(const LayerOp& op,
@@ -56,7 +58,25 @@ class LayerWriter {
 
   /// An operation on all rows of the micro-batch, computed in the plan's precision.
   [[nodiscard]] Operation operation(OpKind kind) const;
+  /// The same on those rows of a value that are here.
+  [[nodiscard]] Operation operation(OpKind kind, ValueId rows_of) const;
   void emit(Operation op, std::optional<OpVariant> partial = std::nullopt);
+  /// Emits an operation on all rows whose first output, the value `id` or its gradient, is one term
+  /// of a sum over the tensor group.  Of the sum this rank gets the rows that it has of the value.
+  void emit_term(Operation op, ValueId id);
+
+  /// Who reads the gathered rows: the operations that need an input's gradient, or only those of a
+  /// weight's, which a split backward runs later.
+  enum class GatherFor : std::uint8_t {
+    kInputs,
+    kWeights
+  };
+  /// All rows of a value: its tensor, or one into which an operation emitted here gathers it.
+  [[nodiscard]] TensorId whole(ValueId id, GatherFor use = GatherFor::kInputs);
+  /// The same of a gradient of the value.
+  [[nodiscard]] TensorId whole_gradient(ValueId id,
+                                        TensorId gradient,
+                                        GatherFor use = GatherFor::kInputs);
 
   // Backward: each value's gradient is the sum of what its readers add.
   void add_gradient(ValueId id, TensorId tensor, Ownership ownership);
@@ -76,6 +96,9 @@ class LayerWriter {
   };
 
   void choose_in_place();
+  [[nodiscard]] TensorId add_tensor(std::string name, std::int64_t rows, std::int64_t columns);
+  /// Between the parts of rows that the members have and all of them.
+  void emit_exchange(OpKind kind, TensorId from, TensorId to, GatherFor use);
   [[nodiscard]] TensorId input_tensor(std::optional<TensorId>& tensor, const char* name);
   [[nodiscard]] const HeldWeight& held(const LayerOp& op, std::size_t index) const;
 
@@ -86,6 +109,7 @@ class LayerWriter {
   const Layer* layer_;
   std::vector<ValueId> root_;                     ///< value whose tensor a value shares, by value
   std::vector<std::optional<TensorId>> tensors_;  ///< by root value
+  std::vector<std::optional<TensorId>> whole_;    ///< by root value
   std::map<std::pair<std::size_t, std::string_view>, TensorId> extras_;
   std::vector<std::vector<Contribution>> gradients_;  ///< by value
   std::vector<std::size_t> gradients_made_;           ///< by value

@@ -44,9 +44,12 @@ bool needs_attention_workspace(const Cluster& cluster,
 RankContext make_context(const RankGrid& grid,
                          const GroupSlots& slots,
                          const SharedWeights& shared,
+                         bool sequence_parallel,
                          PipelineAxis axis) {
   RankContext context;
-  context.tensor = {.degree = grid.size.tensor, .group = slots.tensor};
+  context.tensor = {.degree = grid.size.tensor,
+                    .group = slots.tensor,
+                    .divides_rows = sequence_parallel && grid.size.tensor > 1};
   context.data = {.degree = grid.size.data, .group = slots.data};
   context.world = slots.world;
   context.shared = &shared;
@@ -154,7 +157,8 @@ Result<Schedule> lower(const ModelGraph& model,
 
   std::vector<RankDraft> drafts;
   for (std::size_t p = 0; p < axes.size(); ++p) {
-    RankContext context = make_context(*grid, groups.slots, shared, axes[p]);
+    RankContext context =
+        make_context(*grid, groups.slots, shared, plan.sequence_parallel, axes[p]);
     context.model = &model;
     context.plan = &plan;
     context.repeats = repeats;

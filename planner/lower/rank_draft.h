@@ -82,6 +82,7 @@ struct HeldWeight {
   double copies = 1;
   bool decay = false;
   std::optional<std::size_t> sharing;  ///< over whose group its gradient is summed first
+  bool summed_over_tensor = false;     ///< members of the tensor group have terms of its gradient
   friend bool operator==(const HeldWeight&, const HeldWeight&) = default;
 
   [[nodiscard]] TensorId version(std::int32_t number) const {

@@ -15,8 +15,8 @@ struct BoundOperation {
   const Operation* operation = nullptr;
   std::span<void* const> inputs;   ///< in the order of OpKind
   std::span<void* const> outputs;  ///< in the order of OpKind
-  std::int64_t slice_begin = 0;    ///< vocabulary entries of Operation::slice that this rank
-  std::int64_t slice_end = 0;      ///< holds
+  std::int64_t slice_begin = 0;    ///< of Operation::slice, on this rank
+  std::int64_t slice_end = 0;
 };
 
 /// What changes from one optimizer step to the next.

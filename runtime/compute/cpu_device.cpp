@@ -300,7 +300,8 @@ void run_position_forward(const Operands& with) {
                              .positions = with.in(1),
                              .y = with.out(0),
                              .width = with.shape().cols,
-                             .sequence = with.shape().sequence},
+                             .sequence = with.shape().sequence,
+                             .first_row = with.slice_begin()},
                             with.shape().rows);
 }
 
@@ -308,9 +309,10 @@ void run_position_gradient(const Operands& with) {
   const OpShape& shape = with.shape();
   kernels::position_gradient({.dy = with.in(0),
                               .dpositions = with.out(0),
-                              .batch = shape.rows / shape.sequence,
+                              .rows = shape.rows,
                               .width = shape.cols,
-                              .sequence = shape.sequence});
+                              .sequence = shape.sequence,
+                              .first_row = with.slice_begin()});
 }
 
 void run_loss_row_max(const Operands& with) {

@@ -217,8 +217,9 @@ std::optional<std::int64_t> vocabulary_of(const Schedule& schedule) {
     }
   }
   for (const StageProgram* stage : stages) {
-    const auto found = std::ranges::find_if(
-        stage->forward, [](const Operation& operation) { return operation.slice.has_value(); });
+    const auto found = std::ranges::find_if(stage->forward, [](const Operation& operation) {
+      return operation.slice && operation.kind != OpKind::kPositionForward;
+    });
     if (found != stage->forward.end()) {
       return found->slice->total;
     }

@@ -4,7 +4,7 @@ namespace stagewright {
 namespace {
 
 void forward(LayerWriter& writer, const LayerOp& op) {
-  Operation activation = writer.operation(OpKind::kActivationForward);
+  Operation activation = writer.operation(OpKind::kActivationForward, *op.output);
   activation.variant = op.variant;
   activation.shape.cols = writer.width(*op.output);
   activation.inputs = {writer.tensor(op.inputs[0])};
@@ -16,7 +16,7 @@ void backward(LayerWriter& writer, const LayerOp& op) {
   const ValueId x = op.inputs[0];
   const TensorId dy = writer.take_gradient(*op.output);
   const TensorId dx = writer.new_gradient(x, op.name);
-  Operation activation = writer.operation(OpKind::kActivationBackward);
+  Operation activation = writer.operation(OpKind::kActivationBackward, *op.output);
   activation.variant = op.variant;
   activation.shape.cols = writer.width(*op.output);
   activation.inputs = {dy, writer.tensor(x)};

@@ -4,7 +4,7 @@ namespace stagewright {
 namespace {
 
 void forward(LayerWriter& writer, const LayerOp& op) {
-  Operation add = writer.operation(OpKind::kAdd);
+  Operation add = writer.operation(OpKind::kAdd, *op.output);
   add.shape.cols = writer.width(*op.output);
   add.inputs = {writer.tensor(op.inputs[0]), writer.tensor(op.inputs[1])};
   if (const auto bias = deferred_bias(writer, op.inputs[0])) {

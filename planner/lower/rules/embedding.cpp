@@ -19,15 +19,20 @@ void forward(LayerWriter& writer, const LayerOp& op) {
   Operation embed = lookup(writer, op, OpKind::kEmbeddingForward);
   embed.inputs = {writer.tokens(), writer.weight(op, kTable)};
   embed.outputs = {writer.tensor(*op.output)};
-  const bool partial = output_is_partial(writer.context().tensor, op);
-  writer.emit(std::move(embed), partial ? std::optional(OpVariant::kSum) : std::nullopt);
+  if (output_is_partial(writer.context().tensor, op)) {
+    writer.emit_term(std::move(embed), *op.output);
+  } else {
+    writer.emit(std::move(embed));
+  }
 }
 
 void backward(LayerWriter& writer, const LayerOp& op) {
+  const TensorId dy = writer.whole_gradient(
+      *op.output, writer.take_gradient(*op.output), LayerWriter::GatherFor::kWeights);
   Operation gradient = lookup(writer, op, OpKind::kEmbeddingGradient);
   gradient.accumulate = true;
   gradient.weight_gradient = true;
-  gradient.inputs = {writer.tokens(), writer.take_gradient(*op.output)};
+  gradient.inputs = {writer.tokens(), dy};
   gradient.outputs = {writer.weight_gradient(op, kTable)};
   writer.emit(std::move(gradient));
 }

@@ -21,13 +21,16 @@ void forward(LayerWriter& writer, const LayerOp& op) {
   product.transpose_b = true;
   product.shape.cols = writer.width(*op.output);
   product.shape.inner = writer.width(op.inputs[0]);
-  product.inputs = {writer.tensor(op.inputs[0]), writer.weight(op, kMatrix)};
+  product.inputs = {writer.whole(op.inputs[0]), writer.weight(op, kMatrix)};
   if (has_bias(op) && !defers_bias(op)) {
     product.inputs.push_back(writer.weight(op, kBias));
   }
   product.outputs = {writer.tensor(*op.output)};
-  const bool partial = output_is_partial(writer.context().tensor, op);
-  writer.emit(std::move(product), partial ? std::optional(OpVariant::kSum) : std::nullopt);
+  if (output_is_partial(writer.context().tensor, op)) {
+    writer.emit_term(std::move(product), *op.output);
+  } else {
+    writer.emit(std::move(product));
+  }
 }
 
 /// dx = dy W.
@@ -39,13 +42,16 @@ void input_gradient(LayerWriter& writer, const LayerOp& op, TensorId dy) {
   product.shape.inner = writer.width(*op.output);
   product.inputs = {dy, writer.weight(op, kMatrix)};
   product.outputs = {dx};
-  const bool partial = input_gradient_is_partial(writer.context().tensor, op);
-  writer.emit(std::move(product), partial ? std::optional(OpVariant::kSum) : std::nullopt);
+  if (input_gradient_is_partial(writer.context().tensor, op)) {
+    writer.emit_term(std::move(product), x);
+  } else {
+    writer.emit(std::move(product));
+  }
   writer.add_gradient(x, dx, Ownership::kOwned);
 }
 
 /// dW += dy^T x, dbias += column sums of dy.
-void weight_gradients(LayerWriter& writer, const LayerOp& op, TensorId dy) {
+void weight_gradients(LayerWriter& writer, const LayerOp& op, TensorId dy, TensorId x) {
   Operation product = writer.operation(OpKind::kGemm);
   product.transpose_a = true;
   product.accumulate = true;
@@ -53,7 +59,7 @@ void weight_gradients(LayerWriter& writer, const LayerOp& op, TensorId dy) {
   product.shape.inner = product.shape.rows;
   product.shape.rows = writer.width(*op.output);
   product.shape.cols = writer.width(op.inputs[0]);
-  product.inputs = {dy, writer.tensor(op.inputs[0])};
+  product.inputs = {dy, x};
   product.outputs = {writer.weight_gradient(op, kMatrix)};
   writer.emit(std::move(product));
   if (has_bias(op)) {
@@ -68,9 +74,11 @@ void weight_gradients(LayerWriter& writer, const LayerOp& op, TensorId dy) {
 }
 
 void backward(LayerWriter& writer, const LayerOp& op) {
-  const TensorId dy = writer.take_gradient(*op.output);
+  const TensorId dy = writer.whole_gradient(*op.output, writer.take_gradient(*op.output));
+  // Where its rows are divided, only this rank's were kept.  Gathered while dx is computed.
+  const TensorId x = writer.whole(op.inputs[0], LayerWriter::GatherFor::kWeights);
   input_gradient(writer, op, dy);
-  weight_gradients(writer, op, dy);
+  weight_gradients(writer, op, dy, x);
 }
 
 }  // namespace

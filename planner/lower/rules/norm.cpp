@@ -11,7 +11,7 @@ bool has_beta(const LayerOp& op) {
 }
 
 Operation norm(const LayerWriter& writer, const LayerOp& op, OpKind kind) {
-  Operation norm = writer.operation(kind);
+  Operation norm = writer.operation(kind, *op.output);
   norm.variant = op.variant;
   norm.scalar = op.scalar;
   norm.shape.cols = writer.width(*op.output);
@@ -20,7 +20,7 @@ Operation norm(const LayerWriter& writer, const LayerOp& op, OpKind kind) {
 
 TensorId statistics(LayerWriter& writer, const LayerOp& op) {
   const std::int64_t per_row = op.variant == OpVariant::kRmsNorm ? 1 : 2;
-  return writer.extra(op, "statistics", DType::kFloat32, {writer.context().rows(), per_row});
+  return writer.extra(op, "statistics", DType::kFloat32, {writer.rows(*op.output), per_row});
 }
 
 void forward(LayerWriter& writer, const LayerOp& op) {

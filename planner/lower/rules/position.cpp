@@ -6,7 +6,9 @@ namespace {
 constexpr std::size_t kTable = 0;
 
 Operation position(const LayerWriter& writer, const LayerOp& op, OpKind kind) {
-  Operation position = writer.operation(kind);
+  Operation position = writer.operation(kind, *op.output);
+  position.slice =
+      row_slice(writer.context().tensor, writer.value(*op.output), writer.context().rows());
   position.shape.batch = writer.context().plan->micro_batch_size;
   position.shape.sequence = writer.context().plan->sequence;
   position.shape.cols = writer.width(*op.output);

@@ -62,8 +62,8 @@ struct EmbeddingGradient {
   }
 };
 
-/// y[r] = x[r] + positions[first_position + r % sequence]; y may be x.  Shapes:
-/// x, y [rows, width]; positions [at least first_position + sequence, width].
+/// y[r] = x[r] + positions[(first_row + r) % sequence]; y may be x.  Shapes:
+/// x, y [rows, width]; positions [at least sequence, width].
 template <class T>
 struct PositionForward {
   const T* x;
@@ -71,11 +71,11 @@ struct PositionForward {
   T* y;
   Index width;
   Index sequence;
-  Index first_position = 0;
+  Index first_row = 0;  ///< of those of a micro-batch, where this is a part of it
   template <class Team>
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = x + row * width;
-    const T* shift = positions + (first_position + row % sequence) * width;
+    const T* shift = positions + (first_row + row) % sequence * width;
     T* out = y + row * width;
     team.each(width, [=](Index i) {
       out[i] = static_cast<T>(static_cast<float>(in[i]) + static_cast<float>(shift[i]));
@@ -83,21 +83,22 @@ struct PositionForward {
   }
 };
 
-/// dpositions[first_position + s] += sum over the batch of dy[b * sequence + s].
+/// dpositions[s] += sum of those dy[r] with (first_row + r) % sequence = s.
 /// Rows of the launch: sequence.
 template <class T>
 struct PositionGradient {
   const T* dy;
   float* dpositions;
-  Index batch;
+  Index rows;  ///< of dy
   Index width;
   Index sequence;
-  Index first_position = 0;
+  Index first_row = 0;
   template <class Team>
   SW_HOST_DEVICE void operator()(const Team& team, Index position) const {
-    float* out = dpositions + (first_position + position) * width;
-    for (Index b = 0; b < batch; ++b) {
-      const T* in = dy + (b * sequence + position) * width;
+    float* out = dpositions + position * width;
+    const Index first = (position - first_row % sequence + sequence) % sequence;
+    for (Index row = first; row < rows; row += sequence) {
+      const T* in = dy + row * width;
       team.each(width, [=](Index i) { out[i] += static_cast<float>(in[i]); });
     }
   }

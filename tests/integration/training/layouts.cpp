@@ -72,6 +72,46 @@ const std::vector<Layout>& equal_layouts() {
       {.name = "dp4_zero1", .dp = 4, .zero_stage = 1},
       {.name = "dp2_tp2_pp2_zero1", .dp = 2, .tp = 2, .pp = 2, .zero_stage = 1},
       {.name = "dp2_pp2_chimera_zero1", .dp = 2, .pp = 2, .schedule = "chimera", .zero_stage = 1},
+      {.name = "sp2", .tp = 2, .sequence_parallel = true},
+      {.name = "sp2_of_two_sequences", .tp = 2, .micro_batch_size = 2, .sequence_parallel = true},
+      {.name = "sp2_pp2_1f1b", .tp = 2, .pp = 2, .sequence_parallel = true},
+      {.name = "sp2_selective",
+       .tp = 2,
+       .recompute = Recompute::kSelective,
+       .sequence_parallel = true},
+      {.name = "sp2_full", .tp = 2, .recompute = Recompute::kFull, .sequence_parallel = true},
+      {.name = "sp2_pp2_zb_h1_recompute_ahead",
+       .tp = 2,
+       .pp = 2,
+       .schedule = "zb-h1",
+       .recompute = Recompute::kFull,
+       .recompute_placement = RecomputePlacement::kAhead,
+       .sequence_parallel = true},
+      {.name = "sp2_pp2_interleaved",
+       .tp = 2,
+       .pp = 2,
+       .virtual_stages = 2,
+       .schedule = "interleaved-1f1b",
+       .sequence_parallel = true},
+      {.name = "sp2_pp2_dualpipe",
+       .tp = 2,
+       .pp = 2,
+       .schedule = "dualpipe",
+       .sequence_parallel = true},
+      {.name = "sp2_pp2_chimera",
+       .tp = 2,
+       .pp = 2,
+       .schedule = "chimera",
+       .sequence_parallel = true},
+      {.name = "dp2_sp2_zero1", .dp = 2, .tp = 2, .zero_stage = 1, .sequence_parallel = true},
+      {.name = "dp2_sp2_zero2", .dp = 2, .tp = 2, .zero_stage = 2, .sequence_parallel = true},
+      {.name = "dp2_sp2_pp2_zero3",
+       .dp = 2,
+       .tp = 2,
+       .pp = 2,
+       .schedule = "zb-h1",
+       .zero_stage = 3,
+       .sequence_parallel = true},
   };
   return kLayouts;
 }
@@ -80,6 +120,17 @@ std::vector<Layout> all_layouts() {
   std::vector<Layout> layouts = equal_layouts();
   layouts.push_back(
       {.name = "tp2_pp2_zb_v", .tp = 2, .pp = 2, .virtual_stages = 2, .schedule = "zb-v"});
+  layouts.push_back({.name = "sp2_pp2_zb_v",
+                     .tp = 2,
+                     .pp = 2,
+                     .virtual_stages = 2,
+                     .schedule = "zb-v",
+                     .sequence_parallel = true});
+  layouts.push_back({.name = "sp2_pp2_transfer_bf16",
+                     .tp = 2,
+                     .pp = 2,
+                     .transfer = DType::kBFloat16,
+                     .sequence_parallel = true});
   layouts.push_back({.name = "pp2_transfer_bf16", .pp = 2, .transfer = DType::kBFloat16});
   layouts.push_back({.name = "tp2_pp2_transfer_fp16",
                      .tp = 2,
@@ -151,6 +202,7 @@ Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec&
   plan.zero_stage = layout.zero_stage;
   plan.gather_residency = layout.gather_residency;
   plan.gather_prefetch = layout.gather_prefetch;
+  plan.sequence_parallel = layout.sequence_parallel;
   plan.precision.compute = DType::kFloat32;
   plan.precision.transfer = layout.transfer;
   plan.optimizer = optimizer;

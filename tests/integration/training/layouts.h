@@ -30,6 +30,7 @@ struct Layout {
   std::int32_t gather_residency = 0;
   std::int32_t gather_prefetch = 1;
   std::optional<DType> transfer;
+  bool sequence_parallel = false;
 };
 void PrintTo(const Layout& layout, std::ostream* out);
 

@@ -54,6 +54,12 @@ TEST(CheckPlan, NamesWhatDoesNotDivide) {
             }),
             "plan:/stages/0/tp: tp is 3, which does not divide the 4 heads of tiny-gpt; tp can be "
             "1, 2, 4");
+  EXPECT_EQ(message_after([](Plan& plan) {
+              plan.sequence_parallel = true;
+              plan.sequence = 7;
+            }),
+            "plan:/sequence_parallel: sequence_parallel is true, but tp 2 does not divide the 7 "
+            "tokens of a micro-batch (1 x 7); use false, or a sequence that tp divides");
 }
 
 TEST(CheckPlan, RefusesAPlanMadeForAnotherModel) {
@@ -111,9 +117,6 @@ TEST(CheckPlan, NamesWhatCannotBeLoweredYet) {
             "plan:/ep: ep is 2; expert parallelism cannot be lowered yet, use 1");
   EXPECT_EQ(message_after([](Plan& plan) { plan.zero_stage = 4; }),
             "plan:/zero_stage: zero_stage is 4; it is 0, 1, 2 or 3");
-  EXPECT_EQ(message_after([](Plan& plan) { plan.sequence_parallel = true; }),
-            "plan:/sequence_parallel: sequence_parallel is true; it cannot be lowered yet, use "
-            "false");
   EXPECT_EQ(message_after([](Plan& plan) { plan.stages[1].dp = 2; }),
             "plan:/stages/1/dp: dp is 2 here and 1 in stage 0; stages of different dp cannot be "
             "lowered yet, give all the same");
