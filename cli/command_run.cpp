@@ -67,6 +67,8 @@ nlohmann::json to_json(const RunReport& report) {
           {"losses", report.trace.losses},
           {"gradient_norms", report.trace.gradient_norms},
           {"peak_memory_bytes", std::move(memory)},
+          {"skipped_steps", report.skipped_steps},
+          {"loss_scale", report.loss_scale},
           {"stopped", report.stopped}};
 }
 
@@ -225,14 +227,17 @@ void print(std::ostream& out, const RunReport& report) {
   out << table.to_string();
   const Duration step = typical_step(trace);
   const auto fullest = std::ranges::max_element(report.memory, {}, &MemoryPeaks::total);
-  out << fmt::format("\nmedian step {} ({} clock), {} tokens/s, largest rank memory {}{}\n",
-                     to_string(step),
-                     trace.clock,
-                     step.count() > 0
-                         ? count_text(static_cast<double>(trace.tokens_per_step) / to_seconds(step))
-                         : "0",
-                     fullest == report.memory.end() ? "unknown" : to_string(fullest->total),
-                     report.stopped ? "; stopped early" : "");
+  out << fmt::format(
+      "\nmedian step {} ({} clock), {} tokens/s, largest rank memory {}{}{}\n",
+      to_string(step),
+      trace.clock,
+      step.count() > 0 ? count_text(static_cast<double>(trace.tokens_per_step) / to_seconds(step))
+                       : "0",
+      fullest == report.memory.end() ? "unknown" : to_string(fullest->total),
+      report.skipped_steps > 0 ? fmt::format("; {} steps skipped, whose loss or norm was no number",
+                                             report.skipped_steps)
+                               : "",
+      report.stopped ? "; stopped early" : "");
 }
 
 ExitCode run_command(const Context& context, RunCommand& command) {

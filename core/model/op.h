@@ -74,8 +74,8 @@ enum class OpKind : std::uint8_t {
   kCopy,
   /// in {x}, out {totals}: totals[index] += scalar * sum of squares of x.
   kSquaredSum,
-  /// in {gradient, totals}, out {parameter, [momentum]}.  totals[0] is the squared global gradient
-  /// norm, from which the clip factor follows.
+  /// in {gradient, [totals]}, out {parameter, [momentum], [fp32 master]}.  totals[0] is the squared
+  /// global gradient norm, from which the clip factor follows.
   kSgdStep,
   /// in {gradient, totals}, out {parameter, first moment, second moment, [fp32 master]}.
   kAdamWStep,

@@ -116,6 +116,14 @@ Result<void> check_updates(const Plan& plan,
   if (!order.updates) {
     return {};
   }
+  if (plan.precision.compute == DType::kFloat16) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("compute is fp16, but under schedule '{}' stages change their weights "
+                            "before anybody knows whether the scaled gradients are numbers; use "
+                            "bf16 or fp32",
+                            plan.schedule),
+                "plan:/precision/compute");
+  }
   if (plan.optimizer.clip_norm) {
     return fail(ErrorCode::kInfeasible,
                 fmt::format("clip_norm is {}, but under schedule '{}' stages change their weights "

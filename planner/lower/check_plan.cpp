@@ -253,10 +253,6 @@ Result<void> check_precision(const Plan& plan) {
           "plan:/precision/transfer");
     }
   }
-  if (plan.optimizer.kind == OptimizerKind::kSgd && low && precision.master_weights) {
-    return unsupported("SGD keeps no fp32 master weights; set master_weights to false or use adamw",
-                       "plan:/precision/master_weights");
-  }
   return {};
 }
 

@@ -41,22 +41,31 @@ UpdateUnit unit_of(const RankContext& context, const RankDraft& draft, const Buc
           .states = {}};
 }
 
+std::vector<const char*> with_master(const RankContext& context, std::vector<const char*> states) {
+  if (context.plan->precision.master_weights &&
+      storage_type(context.plan->precision.compute) != DType::kFloat32) {
+    states.push_back(".master");
+  }
+  return states;
+}
+
 /// Suffixes of the optimizer's own tensors.
 std::vector<const char*> states_of(const RankContext& context) {
   const OptimizerSpec& optimizer = context.plan->optimizer;
   switch (optimizer.kind) {
     case OptimizerKind::kSgd:
-      return optimizer.momentum != 0 ? std::vector{".momentum"} : std::vector<const char*>();
-    case OptimizerKind::kAdamW: {
-      std::vector states{".moment1", ".moment2"};
-      if (context.plan->precision.master_weights &&
-          storage_type(context.plan->precision.compute) != DType::kFloat32) {
-        states.push_back(".master");
-      }
-      return states;
-    }
+      return with_master(
+          context, optimizer.momentum != 0 ? std::vector{".momentum"} : std::vector<const char*>());
+    case OptimizerKind::kAdamW:
+      return with_master(context, {".moment1", ".moment2"});
   }
   SW_CHECK(false, "a known optimizer");
+}
+
+/// Whether updates must know the totals: to clip, or to leave the step out where they are no
+/// numbers, as scaled gradients may become.
+bool updates_read_totals(const RankContext& context) {
+  return context.plan->optimizer.clip_norm || context.plan->precision.compute == DType::kFloat16;
 }
 
 Operation squared_sum(const RankContext& context, const RankDraft& draft, const UpdateUnit& unit) {
@@ -96,7 +105,7 @@ Operation update(const RankContext& context,
   op.shape.cols = unit.elements;
   op.decay = unit.decay;
   op.inputs = {unit.gradient};
-  if (optimizer.clip_norm) {
+  if (updates_read_totals(context)) {
     op.inputs.push_back(*draft.program.totals);  // nothing changes before the norm is known
   }
   op.outputs = {unit.weights[static_cast<std::size_t>(version)]};

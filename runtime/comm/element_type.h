@@ -9,6 +9,8 @@ namespace stagewright {
 /// What communication moves.  Bytes can be moved but not reduced.
 enum class ElementType : std::uint8_t {
   kFloat32,
+  kBFloat16,
+  kFloat16,
   kInt32,
   kByte
 };
@@ -23,6 +25,9 @@ enum class Reduction : std::uint8_t {
     case ElementType::kFloat32:
     case ElementType::kInt32:
       return 4;
+    case ElementType::kBFloat16:
+    case ElementType::kFloat16:
+      return 2;
     case ElementType::kByte:
       return 1;
   }
@@ -33,6 +38,10 @@ enum class Reduction : std::uint8_t {
   switch (type) {
     case ElementType::kFloat32:
       return "float32";
+    case ElementType::kBFloat16:
+      return "bfloat16";
+    case ElementType::kFloat16:
+      return "float16";
     case ElementType::kInt32:
       return "int32";
     case ElementType::kByte:

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/base/check.h"
+#include "runtime/compute/kernels/convert.h"
 
 namespace stagewright {
 
@@ -29,6 +30,26 @@ void accumulate_as(void* sum, const void* in, std::size_t count, Combine combine
   }
 }
 
+/// A 16-bit type in which nothing is computed.
+template <float (*kWiden)(std::uint16_t), std::uint16_t (*kNarrow)(float), class Combine>
+void accumulate_narrow(void* sum, const void* in, std::size_t count, Combine combine) {
+  auto* const target = static_cast<std::uint16_t*>(sum);
+  const auto* const source = static_cast<const std::uint16_t*>(in);
+  for (std::size_t i = 0; i < count; ++i) {
+    target[i] = kNarrow(combine(kWiden(target[i]), kWiden(source[i])));
+  }
+}
+
+template <float (*kWiden)(std::uint16_t), std::uint16_t (*kNarrow)(float)>
+void accumulate_narrow(Reduction reduction, void* sum, const void* in, std::size_t count) {
+  switch (reduction) {
+    case Reduction::kSum:
+      return accumulate_narrow<kWiden, kNarrow>(sum, in, count, Sum{});
+    case Reduction::kMax:
+      return accumulate_narrow<kWiden, kNarrow>(sum, in, count, Max{});
+  }
+}
+
 template <class T>
 void accumulate_as(Reduction reduction, void* sum, const void* in, std::size_t count) {
   switch (reduction) {
@@ -46,6 +67,12 @@ void accumulate(
   switch (type) {
     case ElementType::kFloat32:
       return accumulate_as<float>(reduction, sum, in, count);
+    case ElementType::kBFloat16:
+      return accumulate_narrow<kernels::from_bfloat16, kernels::to_bfloat16>(
+          reduction, sum, in, count);
+    case ElementType::kFloat16:
+      return accumulate_narrow<kernels::from_float16, kernels::to_float16>(
+          reduction, sum, in, count);
     case ElementType::kInt32:
       return accumulate_as<std::int32_t>(reduction, sum, in, count);
     case ElementType::kByte:

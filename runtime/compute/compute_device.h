@@ -4,24 +4,37 @@
 #include <span>
 #include <string_view>
 
+#include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/plan/optimizer.h"
 #include "core/schedule/operation.h"
 
 namespace stagewright {
 
+/// What an operand holds.
+struct OperandType {
+  DType type = DType::kFloat32;  ///< in memory
+  std::int64_t elements = 0;
+};
+
 /// An operation whose operands have been found.
 struct BoundOperation {
   const Operation* operation = nullptr;
   std::span<void* const> inputs;   ///< in the order of OpKind
   std::span<void* const> outputs;  ///< in the order of OpKind
-  std::int64_t slice_begin = 0;    ///< of Operation::slice, on this rank
+  std::span<const OperandType> input_types;
+  std::span<const OperandType> output_types;
+  std::int64_t slice_begin = 0;  ///< of Operation::slice, on this rank
   std::int64_t slice_end = 0;
 };
 
 /// What changes from one optimizer step to the next.
 struct StepConstants {
-  std::int64_t number = 1;  ///< of the update, from 1: of the step, unless a step has several
+  std::int64_t number = 1;   ///< of the update, from 1: of the step, unless a step has several
+  std::int64_t skipped = 0;  ///< of the steps before it: those that changed no weight
+  /// Gradients hold so many times their value, and lose it again in norm and update.
+  double loss_scale = 1;
+  bool inspect = false;  ///< ends at the first result that is not a number, naming it
   OptimizerSpec optimizer;
 };
 
@@ -40,7 +53,8 @@ class ComputeDevice {
   /// Whether it has a kernel: kUnsupported, naming what is missing, otherwise.
   [[nodiscard]] virtual Result<void> check(const Operation& operation) const = 0;
 
-  /// Runs it.  REQUIRES: check() passed; operands of the documented sizes.
+  /// Runs it.  An update whose totals are no numbers leaves everything as it is.
+  /// REQUIRES: check() passed; operands of the documented sizes.
   /// Throws BackendError if the device fails.
   virtual void execute(const BoundOperation& bound, const StepConstants& step) = 0;
 };

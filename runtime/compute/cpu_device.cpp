@@ -1,6 +1,5 @@
 #include "runtime/compute/cpu_device.h"
 
-#include <cmath>
 #include <cstring>
 #include <exception>
 
@@ -18,47 +17,15 @@
 #include "runtime/compute/kernels/element_wise.h"
 #include "runtime/compute/kernels/embedding.h"
 #include "runtime/compute/kernels/layer_norm.h"
-#include "runtime/compute/kernels/optimizer.h"
 #include "runtime/compute/kernels/rms_norm.h"
 #include "runtime/compute/kernels/rope.h"
+#include "runtime/compute/operands.h"
+#include "runtime/compute/optimizer_updates.h"
+#include "runtime/compute/widened_operands.h"
 
 namespace stagewright {
 
 namespace {
-
-/// Operands by position; one that may be left out is null when it is.
-class Operands {
- public:
-  explicit Operands(const BoundOperation& bound) : bound_(bound) {}
-
-  template <class T = float>
-  [[nodiscard]] T* in(std::size_t i) const {
-    return at<T>(bound_.inputs, i);
-  }
-  template <class T = float>
-  [[nodiscard]] T* out(std::size_t i) const {
-    return at<T>(bound_.outputs, i);
-  }
-  [[nodiscard]] const std::int32_t* tokens(std::size_t i) const {
-    return at<std::int32_t>(bound_.inputs, i);
-  }
-  [[nodiscard]] const Operation& op() const { return *bound_.operation; }
-  [[nodiscard]] const OpShape& shape() const { return bound_.operation->shape; }
-  [[nodiscard]] std::int64_t elements() const { return shape().rows * shape().cols; }
-  [[nodiscard]] std::int64_t slice_begin() const { return bound_.slice_begin; }
-  /// Entries of the vocabulary here: those of the slice, else all `whole`.
-  [[nodiscard]] std::int64_t slice_size(std::int64_t whole) const {
-    return op().slice ? bound_.slice_end - bound_.slice_begin : whole;
-  }
-
- private:
-  template <class T>
-  [[nodiscard]] static T* at(std::span<void* const> list, std::size_t i) {
-    return i < list.size() ? static_cast<T*>(list[i]) : nullptr;
-  }
-
-  const BoundOperation& bound_;
-};
 
 void run_gemm(const Operands& with) {
   const OpShape& shape = with.shape();
@@ -217,41 +184,6 @@ void run_loss_finish(const Operands& with) {
   *with.out(0) += static_cast<float>(loss * with.op().scalar);
 }
 
-/// Factor on gradients whose squared global norm is totals[0].
-[[nodiscard]] double clip_factor(const OptimizerSpec& optimizer, const float* totals) {
-  if (!optimizer.clip_norm) {
-    return 1.0;
-  }
-  return kernels::clip_scale(std::sqrt(static_cast<double>(totals[0])), *optimizer.clip_norm);
-}
-
-void run_sgd(const Operands& with, const OptimizerSpec& optimizer) {
-  kernels::sgd({.parameters = with.out(0),
-                .gradients = with.in(0),
-                .velocity = with.out(1),
-                .learning_rate = optimizer.learning_rate,
-                .momentum = optimizer.momentum,
-                .weight_decay = with.op().decay ? optimizer.weight_decay : 0.0,
-                .gradient_scale = clip_factor(optimizer, with.in(1))},
-               with.elements());
-}
-
-void run_adamw(const Operands& with, const StepConstants& step) {
-  const OptimizerSpec& optimizer = step.optimizer;
-  kernels::adamw({.parameters = with.out(0),
-                  .gradients = with.in(0),
-                  .first_moment = with.out(1),
-                  .second_moment = with.out(2),
-                  .step = step.number,
-                  .learning_rate = optimizer.learning_rate,
-                  .beta1 = optimizer.beta1,
-                  .beta2 = optimizer.beta2,
-                  .epsilon = optimizer.epsilon,
-                  .weight_decay = with.op().decay ? optimizer.weight_decay : 0.0,
-                  .gradient_scale = clip_factor(optimizer, with.in(1))},
-                 with.elements());
-}
-
 void run_column_sum(const Operands& with) {
   kernels::column_sum({.x = with.in(0), .sum = with.out(0), .width = with.shape().cols},
                       with.shape().rows);
@@ -279,6 +211,17 @@ void run_embedding_forward(const Operands& with) {
   kernels::embedding_forward({.tokens = with.tokens(0),
                               .table = with.in(1),
                               .y = with.out(0),
+                              .width = with.shape().cols,
+                              .vocab_begin = with.slice_begin(),
+                              .vocab_rows = with.slice_size(with.shape().inner)},
+                             with.shape().rows);
+}
+
+/// Moves rows of 16-bit elements as they are.
+void run_narrow_embedding(const Operands& with) {
+  kernels::embedding_forward({.tokens = with.tokens(0),
+                              .table = with.in<std::uint16_t>(1),
+                              .y = with.out<std::uint16_t>(0),
                               .width = with.shape().cols,
                               .vocab_begin = with.slice_begin(),
                               .vocab_rows = with.slice_size(with.shape().inner)},
@@ -335,13 +278,13 @@ void run_loss_row_sum(const Operands& with) {
                        with.shape().rows);
 }
 
-void run_loss_gradient(const Operands& with) {
+void run_loss_gradient(const Operands& with, const StepConstants& step) {
   kernels::cross_entropy_backward({.logits = with.in(0),
                                    .row_max = with.in(2),
                                    .row_sum = with.in(3),
                                    .targets = with.tokens(1),
                                    .dlogits = with.out(0),
-                                   .scale = static_cast<float>(with.op().scalar),
+                                   .scale = static_cast<float>(with.op().scalar * step.loss_scale),
                                    .width = with.slice_size(with.shape().cols),
                                    .stride = with.shape().cols,
                                    .vocab_begin = with.slice_begin()},
@@ -354,10 +297,7 @@ void run_fill(const Operands& with) {
 
 /// Whether there is a kernel from one type to the other.
 [[nodiscard]] bool converts(DType from, DType to) {
-  const auto is_short = [](DType type) {
-    return type == DType::kBFloat16 || type == DType::kFloat16;
-  };
-  return (from == DType::kFloat32 && is_short(to)) || (is_short(from) && to == DType::kFloat32);
+  return (from == DType::kFloat32 && is_narrow(to)) || (is_narrow(from) && to == DType::kFloat32);
 }
 
 void run_conversion(const Operands& with, DType from, DType to) {
@@ -382,11 +322,6 @@ void run_copy(const Operands& with) {
   }
   const std::int64_t bytes = with.elements() * size_of(type).count();
   std::memcpy(with.out(0), with.in(0), static_cast<std::size_t>(bytes));
-}
-
-void run_squared_sum(const Operands& with) {
-  const double sum = kernels::sum_of_squares(with.in(0), with.elements());
-  with.out(0)[with.op().index] += static_cast<float>(with.op().scalar * sum);
 }
 
 void run(const Operands& with, const StepConstants& step) {
@@ -430,15 +365,15 @@ void run(const Operands& with, const StepConstants& step) {
     case OpKind::kLossFinish:
       return run_loss_finish(with);
     case OpKind::kLossGradient:
-      return run_loss_gradient(with);
+      return run_loss_gradient(with, step);
     case OpKind::kFill:
       return run_fill(with);
     case OpKind::kCopy:
       return run_copy(with);
     case OpKind::kSquaredSum:
-      return run_squared_sum(with);
+      return run_squared_sum(with, step);
     case OpKind::kSgdStep:
-      return run_sgd(with, step.optimizer);
+      return run_sgd(with, step);
     case OpKind::kAdamWStep:
       return run_adamw(with, step);
     case OpKind::kAllReduce:
@@ -460,10 +395,9 @@ class CpuDevice final : public ComputeDevice {
         converts(*operation.source, operation.dtype)) {
       return {};
     }
-    if (operation.dtype != DType::kFloat32 && operation.dtype != DType::kTf32 &&
-        operation.dtype != DType::kInt32) {
+    if (operation.dtype == DType::kFloat8) {
       return fail(ErrorCode::kUnsupported,
-                  fmt::format("{} in {} cannot run on the CPU; plan with precision fp32",
+                  fmt::format("{} in {} cannot run on the CPU; plan with bf16, fp16 or fp32",
                               name_of(operation.kind),
                               name_of(operation.dtype)));
     }
@@ -472,7 +406,15 @@ class CpuDevice final : public ComputeDevice {
 
   void execute(const BoundOperation& bound, const StepConstants& step) override {
     try {
-      run(Operands(bound), step);
+      if (bound.operation->kind == OpKind::kCopy || !WidenedOperands::needed(bound)) {
+        run(Operands(bound), step);
+      } else if (bound.operation->kind == OpKind::kEmbeddingForward) {
+        run_narrow_embedding(Operands(bound));
+      } else {
+        const BoundOperation widened = widened_.widen(bound);
+        run(Operands(widened), step);
+        widened_.narrow();
+      }
     } catch (const std::exception& problem) {
       throw BackendError(
           {ErrorCode::kBackendFailed,
@@ -480,6 +422,9 @@ class CpuDevice final : public ComputeDevice {
            {}});
     }
   }
+
+ private:
+  WidenedOperands widened_;
 };
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "runtime/executor/initialize_parameters.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
+#include "runtime/compute/kernels/convert.h"
 #include "runtime/compute/kernels/random.h"
 
 namespace stagewright {
@@ -79,24 +82,49 @@ void fill(const ParameterSlice& parameter,
   }
 }
 
-/// Of a slice that begins at weight_offset of all members' tensors together, what lies in `to`.
-void fill_part(const ParameterSlice& parameter,
-               const RankBinding& binding,
-               std::uint64_t seed,
-               float* to) {
-  const LocalMatrix local = local_matrix(parameter, binding);
-  std::vector<float> whole(static_cast<std::size_t>(local.rows * local.row_pitch));
-  fill(parameter, local, seed, whole.data());
+/// Where elements of a parameter go, and which of them.
+struct Part {
+  std::int64_t to = 0;     ///< in the weight's tensor
+  std::int64_t first = 0;  ///< in the slice
+  std::int64_t count = 0;
+};
+
+/// Of a slice that begins at weight_offset of all members' tensors together, what lies here.
+[[nodiscard]] Part part_here(const ParameterSlice& parameter,
+                             const RankBinding& binding,
+                             std::int64_t elements) {
+  const std::int64_t offset = parameter.weight_offset;
+  if (!parameter.flat_shard) {
+    return {.to = offset, .first = 0, .count = elements};
+  }
   const std::int64_t stride = parameter.flat_shard->stride;
   const std::int64_t begin = binding.positions[parameter.flat_shard->group.index()] * stride;
-  const std::int64_t offset = parameter.weight_offset;
   const std::int64_t first = std::max(begin, offset);
-  const std::int64_t last =
-      std::min(begin + stride, offset + static_cast<std::int64_t>(whole.size()));
-  if (first < last) {
-    std::copy(
-        whole.begin() + (first - offset), whole.begin() + (last - offset), to + first - begin);
+  const std::int64_t last = std::min(begin + stride, offset + elements);
+  if (first >= last) {
+    return {};
   }
+  return {.to = first - begin, .first = first - offset, .count = last - first};
+}
+
+/// Writes values into a tensor of the given type, rounded to the nearest.
+void store(std::span<const float> values, DType type, std::byte* to) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  auto* narrow = reinterpret_cast<std::uint16_t*>(to);
+  switch (type) {
+    case DType::kFloat32:
+    case DType::kTf32:
+      std::ranges::copy(values, reinterpret_cast<float*>(to));
+      return;
+    case DType::kBFloat16:
+      return kernels::convert(kernels::ToBFloat16{values.data(), narrow}, count);
+    case DType::kFloat16:
+      return kernels::convert(kernels::ToFloat16{values.data(), narrow}, count);
+    case DType::kFloat8:
+    case DType::kInt32:
+      break;
+  }
+  SW_CHECK(false, "weights in fp32, bf16 or fp16");
 }
 
 }  // namespace
@@ -107,16 +135,19 @@ void initialize_parameters(const Schedule& schedule,
                            std::span<std::byte> arena) {
   const RankBinding& binding = schedule.ranks[plan.rank.index()];
   for (const ParameterSlice& parameter : plan.program->parameters) {
+    const LocalMatrix local = local_matrix(parameter, binding);
+    std::vector<float> values(static_cast<std::size_t>(local.rows * local.row_pitch));
+    fill(parameter, local, seed, values.data());
+    const Part part = part_here(parameter, binding, static_cast<std::int64_t>(values.size()));
     std::vector<TensorId> versions = parameter.other_versions;
     versions.push_back(parameter.weight);
     for (const TensorId version : versions) {
       const OperandPlace place = persistent_place(plan, version);
-      auto* weight = reinterpret_cast<float*>(arena.data() + place.offset);
-      if (parameter.flat_shard) {
-        fill_part(parameter, binding, seed, weight);
-      } else {
-        fill(parameter, local_matrix(parameter, binding), seed, weight + parameter.weight_offset);
-      }
+      const DType type = plan.program->tensors[version.index()].dtype;
+      store(std::span(values).subspan(static_cast<std::size_t>(part.first),
+                                      static_cast<std::size_t>(part.count)),
+            type,
+            arena.data() + place.offset + part.to * size_of(type).count());
     }
   }
 }

@@ -7,7 +7,9 @@
 
 #include "core/base/check.h"
 #include "runtime/backend_error.h"
+#include "runtime/compute/master_copy.h"
 #include "runtime/executor/initialize_parameters.h"
+#include "runtime/executor/not_finite.h"
 #include "runtime/executor/schedule_world.h"
 
 namespace stagewright {
@@ -32,11 +34,24 @@ constexpr std::int32_t kActionsAhead = 4;
     case DType::kInt32:
       return ElementType::kInt32;
     case DType::kBFloat16:
+      return ElementType::kBFloat16;
     case DType::kFloat16:
+      return ElementType::kFloat16;
     case DType::kFloat8:
       return ElementType::kByte;
   }
   SW_CHECK(false, "a known element type");
+}
+
+[[nodiscard]] std::vector<OperandType> types_of(const RankProgram& program,
+                                                std::span<const TensorId> tensors) {
+  std::vector<OperandType> types;
+  types.reserve(tensors.size());
+  for (const TensorId tensor : tensors) {
+    const TensorSpec& spec = program.tensors[tensor.index()];
+    types.push_back({spec.dtype, spec.elements()});
+  }
+  return types;
 }
 
 }  // namespace
@@ -67,6 +82,30 @@ RankExecutor::RankExecutor(const Schedule& schedule,
   find_pointers();
   find_order();
   initialize_parameters(schedule_, plan_, seed, arena_.bytes());
+  initialize_masters();
+}
+
+/// Masters begin as what the 16-bit weights hold, which is the same on every rank and layout.
+void RankExecutor::initialize_masters() {
+  for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
+    const Operation* update = plan_.instructions[i].operation;
+    const auto master =
+        update == nullptr ? std::nullopt : master_output(*update, schedule_.optimizer);
+    if (!master) {
+      continue;
+    }
+    const Pointers& pointers = pointers_[i];
+    Operation copy;
+    copy.kind = OpKind::kCopy;
+    copy.source = pointers.output_types[0].type;
+    copy.shape.cols = pointers.output_types[0].elements;
+    device_.execute({.operation = &copy,
+                     .inputs = std::span(pointers.outputs).first(1),
+                     .outputs = std::span(pointers.outputs).subspan(*master, 1),
+                     .input_types = std::span(pointers.output_types).first(1),
+                     .output_types = std::span(pointers.output_types).subspan(*master, 1)},
+                    {});
+  }
 }
 
 void RankExecutor::find_pointers() {
@@ -78,6 +117,10 @@ void RankExecutor::find_pointers() {
     }
     for (const OperandPlace& place : instruction.outputs) {
       pointers_[i].outputs.push_back(base + place.offset);
+    }
+    if (instruction.operation != nullptr) {
+      pointers_[i].input_types = types_of(*plan_.program, instruction.operation->inputs);
+      pointers_[i].output_types = types_of(*plan_.program, instruction.operation->outputs);
     }
   }
 }
@@ -205,14 +248,7 @@ void RankExecutor::run_on_host(std::size_t index,
     const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
     load(instruction, {step_number_ - 1, binding_.replica, action.micro_batch}, source, pointers);
   } else {
-    StepConstants of_update = constants;
-    of_update.number = (constants.number - 1) * instruction.updates + instruction.update + 1;
-    device_.execute({.operation = instruction.operation,
-                     .inputs = pointers.inputs,
-                     .outputs = pointers.outputs,
-                     .slice_begin = instruction.slice_begin,
-                     .slice_end = instruction.slice_end},
-                    of_update);
+    compute(instruction, pointers, constants);
   }
   if (record_ != nullptr) {
     times.end = endpoint_.clock().now();
@@ -221,6 +257,30 @@ void RankExecutor::run_on_host(std::size_t index,
   lane_logs_[kComputeLane.index()].push_back(static_cast<std::int32_t>(index));
   if (finished_[index] != nullptr) {
     finished_[index]->complete();
+  }
+}
+
+void RankExecutor::compute(const Instruction& instruction,
+                           const Pointers& pointers,
+                           const StepConstants& constants) {
+  StepConstants of_update = constants;
+  of_update.number = (constants.number - 1) * instruction.updates + instruction.update + 1;
+  const BoundOperation bound{.operation = instruction.operation,
+                             .inputs = pointers.inputs,
+                             .outputs = pointers.outputs,
+                             .input_types = pointers.input_types,
+                             .output_types = pointers.output_types,
+                             .slice_begin = instruction.slice_begin,
+                             .slice_end = instruction.slice_end};
+  device_.execute(bound, of_update);
+  if (constants.inspect) {
+    if (const auto output = first_not_finite(*plan_.program, bound)) {
+      const TensorId tensor = instruction.operation->outputs[*output];
+      throw BackendError(
+          {ErrorCode::kBackendFailed,
+           fmt::format("'{}' holds NaN or infinity", plan_.program->tensors[tensor.index()].name),
+           {}});
+    }
   }
 }
 

@@ -57,14 +57,20 @@ class RankExecutor {
   struct Pointers {
     std::vector<void*> inputs;
     std::vector<void*> outputs;
+    std::vector<OperandType> input_types;
+    std::vector<OperandType> output_types;
   };
 
   void find_pointers();
   void find_order();
+  void initialize_masters();
   void begin_step(StepRecord* record);
   void run_list(const StepConstants& constants, const MicroBatchSource& source);
   void end_step(StepRecord* record);
   void run_on_host(std::size_t index, const StepConstants& constants, const MicroBatchSource&);
+  void compute(const Instruction& instruction,
+               const Pointers& pointers,
+               const StepConstants& constants);
   void load(const Instruction& instruction,
             const MicroBatchSource::Place& place,
             const MicroBatchSource& source,

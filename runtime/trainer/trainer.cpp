@@ -19,6 +19,7 @@
 #include "runtime/compute/cpu_device.h"
 #include "runtime/executor/rank_executor.h"
 #include "runtime/executor/schedule_world.h"
+#include "runtime/trainer/loss_scaler.h"
 #include "runtime/trainer/measured_trace.h"
 #include "runtime/trainer/sampled_batches.h"
 
@@ -31,6 +32,24 @@ namespace {
          schedule.sequence;
 }
 
+[[nodiscard]] bool is_finite(const StepTotals& totals) {
+  return std::isfinite(totals.squared_norm) && std::isfinite(totals.loss);
+}
+
+/// Whether updates read the totals, so that they can be left out.
+[[nodiscard]] bool can_skip(const Schedule& schedule) {
+  return schedule.optimizer.clip_norm || needs_loss_scale(schedule);
+}
+
+[[nodiscard]] LossScaler::Options scaler_options(const Schedule& schedule) {
+  LossScaler::Options options;
+  options.scales = needs_loss_scale(schedule);
+  if (!can_skip(schedule)) {
+    options.patience = 1;  // the weights have changed already
+  }
+  return options;
+}
+
 /// One rank of a run, on its own thread.
 class RankRun {
  public:
@@ -38,7 +57,11 @@ class RankRun {
           Endpoint& endpoint,
           const MicroBatchSource& source,
           const RunOptions& options)
-      : schedule_(schedule), endpoint_(endpoint), source_(source), options_(options) {}
+      : schedule_(schedule),
+        endpoint_(endpoint),
+        source_(source),
+        options_(options),
+        scaler_(scaler_options(schedule)) {}
 
   void operator()() {
     try {
@@ -53,6 +76,7 @@ class RankRun {
     }
   }
 
+  [[nodiscard]] const LossScaler& scaler() const { return scaler_; }
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] RankMeasurements measurements() const { return {&*plan_, records_, totals_}; }
@@ -100,12 +124,17 @@ class RankRun {
     StepRecord& record = records_.emplace_back();
     record.step = step;
     record.begin = endpoint_.clock().now();
-    const auto totals = executor.step({.number = step + 1, .optimizer = schedule_.optimizer},
-                                      source_,
-                                      traced ? &record : nullptr);
+    const StepConstants constants{.number = step + 1,
+                                  .skipped = scaler_.skipped(),
+                                  .loss_scale = scaler_.scale(),
+                                  .optimizer = schedule_.optimizer};
+    const auto totals = executor.step(constants, source_, traced ? &record : nullptr);
     record.end = endpoint_.clock().now();
     if (totals) {
       totals_.push_back(*totals);
+      if (!scaler_.goes_on_after(is_finite(*totals))) {
+        end_at_the_cause(executor, constants);
+      }
     }
     if (endpoint_.rank() == RankId(0) && options_.on_step) {
       StepProgress progress;
@@ -119,6 +148,17 @@ class RankRun {
       progress.tokens = tokens_per_step(schedule_);
       options_.on_step(progress);
     }
+  }
+
+  /// Runs the step once more, which no weight has changed since, and looks at every result.
+  [[noreturn]] void end_at_the_cause(RankExecutor& executor, StepConstants constants) {
+    constants.inspect = true;
+    static_cast<void>(executor.step(constants, source_, nullptr));
+    throw BackendError(
+        {ErrorCode::kBackendFailed,
+         "loss or gradient norm is NaN or infinite, but no tensor of the step is; "
+         "lower the learning rate or clip the gradient",
+         fmt::format("rank {}, step {}", endpoint_.rank().value(), constants.number)});
   }
 
   void require_kernels(const ComputeDevice& device) const {
@@ -144,6 +184,7 @@ class RankRun {
   const MicroBatchSource& source_;
   const RunOptions& options_;
   std::optional<RankPlan> plan_;
+  LossScaler scaler_;
   std::vector<StepRecord> records_;
   std::vector<StepTotals> totals_;
   std::optional<Error> failure_;
@@ -209,6 +250,16 @@ void run_threads(std::span<RankRun> ranks, World& world, const RunOptions& optio
 
 }  // namespace
 
+bool needs_loss_scale(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.programs, [](const RankProgram& program) {
+    return std::ranges::any_of(program.stages, [](const StageProgram& stage) {
+      return std::ranges::any_of(stage.backward, [](const Operation& operation) {
+        return operation.kind == OpKind::kLossGradient && operation.dtype == DType::kFloat16;
+      });
+    });
+  });
+}
+
 std::optional<std::int64_t> vocabulary_of(const Schedule& schedule) {
   std::vector<const StageProgram*> stages;
   for (const RankProgram& program : schedule.programs) {
@@ -262,6 +313,8 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
     report.arenas.push_back(rank.arena());
     report.executed.push_back(rank.executed());
     report.stopped = report.stopped || rank.stopped();
+    report.skipped_steps = rank.scaler().skipped();
+    report.loss_scale = rank.scaler().scale();
   }
   report.trace = measured_trace(schedule, measurements);
   return report;

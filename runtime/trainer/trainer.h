@@ -61,10 +61,15 @@ struct RunReport {
   std::vector<MemoryPeaks> memory;  ///< by rank: high-water marks of the arena
   std::vector<Bytes> arenas;        ///< by rank: size of the block that was taken
   std::vector<std::vector<ExecutedOperation>> executed;  ///< by rank: log of the last step
-  bool stopped = false;  ///< by RunOptions::stop, before all steps were done
+  bool stopped = false;            ///< by RunOptions::stop, before all steps were done
+  std::int64_t skipped_steps = 0;  ///< that changed no weight: loss or gradient norm was no number
+  double loss_scale = 1;           ///< at the end; 1 unless the schedule computes in fp16
 };
 
-/// Trains by a schedule, every rank a thread of this process.
+/// Trains by a schedule, every rank a thread of this process.  A step whose loss or gradient norm
+/// is no number changes no weight, on all ranks alike; in fp16 the next one has a smaller loss
+/// scale.  Where that does not help, the run ends with the first tensor that was no number (its
+/// name begins with the layer's).
 /// Errors: kInvalidInput for a schedule that does not validate, steps below 1 or unusable data,
 /// kUnsupported for what this build cannot run, kBackendFailed naming rank, action and peer when a
 /// rank fails, which ends all of them within RunOptions::timeout.
@@ -76,6 +81,9 @@ struct RunReport {
 [[nodiscard]] Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
                                     const MicroBatchSource& source,
                                     const RunOptions& options);
+
+/// Whether gradients need a loss scale: some loss is computed in fp16.
+[[nodiscard]] bool needs_loss_scale(const Schedule& schedule);
 
 /// Vocabulary of the model that a schedule trains; absent where it has neither embedding nor loss.
 [[nodiscard]] std::optional<std::int64_t> vocabulary_of(const Schedule& schedule);

@@ -8,6 +8,10 @@ void embedding_forward(const EmbeddingForward<float>& kernel, Index tokens) {
   launch_rows(tokens, kernel);
 }
 
+void embedding_forward(const EmbeddingForward<std::uint16_t>& kernel, Index tokens) {
+  launch_rows(tokens, kernel);
+}
+
 void embedding_gradient(const EmbeddingTableGradient& arguments, Index tokens) {
   launch_rows(1,
               EmbeddingGradient<float>{.tokens = arguments.tokens,

@@ -114,6 +114,8 @@ struct EmbeddingTableGradient {
 };
 
 void embedding_forward(const EmbeddingForward<float>& kernel, Index tokens);
+/// The same for 16-bit elements of any type in which all bits zero are 0.
+void embedding_forward(const EmbeddingForward<std::uint16_t>& kernel, Index tokens);
 /// Adds to dtable; shapes as in EmbeddingForward.
 void embedding_gradient(const EmbeddingTableGradient& arguments, Index tokens);
 void position_forward(const PositionForward<float>& kernel, Index tokens);

@@ -151,18 +151,18 @@ TEST_F(Failure, AStopEndsAStepThatHangs) {
       << report.error().to_string();
 }
 
-TEST_F(Failure, LowPrecisionIsRefusedBeforeTheFirstStep) {
+TEST_F(Failure, PrecisionWithoutKernelsIsRefusedBeforeTheFirstStep) {
   for (RankProgram& program : schedule_.programs) {
     for (StageProgram& stage : program.stages) {
       for (Operation& operation : stage.forward) {
-        operation.dtype = DType::kBFloat16;
+        operation.dtype = DType::kFloat8;
       }
     }
   }
   const auto report = run_with({});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(report.error().message.find("plan with precision fp32"), std::string::npos)
+  EXPECT_NE(report.error().message.find("plan with bf16, fp16 or fp32"), std::string::npos)
       << report.error().to_string();
 }
 

@@ -120,6 +120,18 @@ std::vector<Layout> all_layouts() {
   std::vector<Layout> layouts = equal_layouts();
   layouts.push_back(
       {.name = "tp2_pp2_zb_v", .tp = 2, .pp = 2, .virtual_stages = 2, .schedule = "zb-v"});
+  layouts.push_back({.name = "dp2_tp2_pp2_bf16_zero1",
+                     .dp = 2,
+                     .tp = 2,
+                     .pp = 2,
+                     .zero_stage = 1,
+                     .compute = DType::kBFloat16});
+  layouts.push_back({.name = "dp2_sp2_fp16_zero3",
+                     .dp = 2,
+                     .tp = 2,
+                     .zero_stage = 3,
+                     .sequence_parallel = true,
+                     .compute = DType::kFloat16});
   layouts.push_back({.name = "sp2_pp2_zb_v",
                      .tp = 2,
                      .pp = 2,
@@ -203,7 +215,7 @@ Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec&
   plan.gather_residency = layout.gather_residency;
   plan.gather_prefetch = layout.gather_prefetch;
   plan.sequence_parallel = layout.sequence_parallel;
-  plan.precision.compute = DType::kFloat32;
+  plan.precision.compute = layout.compute;
   plan.precision.transfer = layout.transfer;
   plan.optimizer = optimizer;
   return plan;

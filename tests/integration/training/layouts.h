@@ -31,6 +31,7 @@ struct Layout {
   std::int32_t gather_prefetch = 1;
   std::optional<DType> transfer;
   bool sequence_parallel = false;
+  DType compute = DType::kFloat32;  ///< with fp32 master weights, where it is another
 };
 void PrintTo(const Layout& layout, std::ostream* out);
 

@@ -133,12 +133,6 @@ TEST(CheckPlan, NamesPrecisionsThatCannotBeLoweredYet) {
   EXPECT_EQ(message_after([](Plan& plan) { plan.precision.transfer = DType::kFloat8; }),
             "plan:/precision/transfer: transfer is fp8 and compute fp32; messages have the type in "
             "which they are computed, or bf16 or fp16 where that is fp32 or tf32");
-  EXPECT_EQ(message_after([](Plan& plan) {
-              plan.precision.compute = DType::kBFloat16;
-              plan.optimizer.kind = OptimizerKind::kSgd;
-            }),
-            "plan:/precision/master_weights: SGD keeps no fp32 master weights; set master_weights "
-            "to false or use adamw");
 }
 
 TEST(CheckPlan, NamesDevicesThatDoNotFit) {

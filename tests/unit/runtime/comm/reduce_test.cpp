@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/compute/kernels/convert.h"
+
 namespace stagewright {
 namespace {
 
@@ -28,6 +30,25 @@ TEST(Accumulate, KeepsANanOfEitherSide) {
   accumulate(ElementType::kFloat32, Reduction::kMax, largest.data(), in.data(), 2);
   EXPECT_TRUE(std::isnan(largest[0]));
   EXPECT_TRUE(std::isnan(largest[1]));
+}
+
+// 256 + 1 lies between two bf16 values and goes to the even one; 2048 + 1 does so in fp16.
+TEST(Accumulate, Adds16BitTypesAsFloatAndRounds) {
+  std::vector<std::uint16_t> bfloat = {kernels::to_bfloat16(256.0F), kernels::to_bfloat16(1.5F)};
+  const std::vector<std::uint16_t> bfloat_in = {kernels::to_bfloat16(1.0F),
+                                                kernels::to_bfloat16(-4.0F)};
+  accumulate(ElementType::kBFloat16, Reduction::kSum, bfloat.data(), bfloat_in.data(), 2);
+  EXPECT_EQ(kernels::from_bfloat16(bfloat[0]), 256.0F);
+  EXPECT_EQ(kernels::from_bfloat16(bfloat[1]), -2.5F);
+  std::vector<std::uint16_t> half = {kernels::to_float16(2048.0F), kernels::to_float16(-1.0F)};
+  const std::vector<std::uint16_t> half_in = {kernels::to_float16(1.0F),
+                                              kernels::to_float16(-0.5F)};
+  std::vector<std::uint16_t> largest = half;
+  accumulate(ElementType::kFloat16, Reduction::kSum, half.data(), half_in.data(), 2);
+  accumulate(ElementType::kFloat16, Reduction::kMax, largest.data(), half_in.data(), 2);
+  EXPECT_EQ(kernels::from_float16(half[0]), 2048.0F);
+  EXPECT_EQ(kernels::from_float16(half[1]), -1.5F);
+  EXPECT_EQ(kernels::from_float16(largest[1]), -0.5F);
 }
 
 TEST(Accumulate, WrapsIntegersThatOverflow) {
