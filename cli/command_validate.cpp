@@ -148,12 +148,39 @@ Result<AccuracyReport> unseen_report(const Context& context,
   return summarize(*std::move(rows));
 }
 
+/// Of the measured kernels given, beside the calibrated ones; none without any.
+Result<std::vector<KernelFit>> learned_prices(const DataFiles& files,
+                                              const std::vector<RecordLine>& records,
+                                              const StepConstants& constants,
+                                              const ValidateCommand& command) {
+  if (command.kernels.empty()) {
+    return std::vector<KernelFit>();
+  }
+  const auto measured = read_kernels(command.kernels);
+  if (!measured) {
+    return tl::unexpected<Error>(measured.error());
+  }
+  auto fits = fit_kernels(files, *measured, constants);
+  if (!fits) {
+    return fits;
+  }
+  if (auto judged = judge_kernels(files, records, constants, *fits); !judged) {
+    return pass_on(std::move(judged));
+  }
+  return fits;
+}
+
 Result<void> write_markdown(const Context& context,
                             const DataFiles& files,
                             const std::vector<RecordLine>& records,
                             const AccuracyReport& seen,
                             const StepConstants& constants,
                             const ValidateCommand& command) {
+  // What may be wrong with a file is said before the long work.
+  auto kernels = learned_prices(files, records, constants, command);
+  if (!kernels) {
+    return pass_on(std::move(kernels));
+  }
   auto unseen = unseen_report(context, files, records, constants.band);
   if (!unseen) {
     return pass_on(std::move(unseen));
@@ -163,27 +190,12 @@ Result<void> write_markdown(const Context& context,
     return pass_on(std::move(calibration));
   }
   calibration->constants = constants;
-  std::vector<KernelFit> kernels;
-  if (!command.kernels.empty()) {
-    const auto measured = read_kernels(command.kernels);
-    if (!measured) {
-      return tl::unexpected<Error>(measured.error());
-    }
-    auto fits = fit_kernels(files, *measured, constants);
-    if (!fits) {
-      return pass_on(std::move(fits));
-    }
-    kernels = *std::move(fits);
-    if (auto judged = judge_kernels(files, records, constants, kernels); !judged) {
-      return judged;
-    }
-  }
   return write_file(command.markdown,
                     accuracy_markdown({.seen = seen,
                                        .unseen = *std::move(unseen),
                                        .calibration = *std::move(calibration),
                                        .memory = fit_memory(files, records, {}),
-                                       .kernels = std::move(kernels)}));
+                                       .kernels = *std::move(kernels)}));
 }
 
 ExitCode run(const Context& context, const ValidateCommand& command) {
