@@ -36,8 +36,19 @@ struct RunCommand {
   std::string trace;
   std::string metrics;
   double timeout_s = 60;
+  std::string rate_decay{name_of(RateDecay::kConstant)};
+  std::optional<std::int32_t> decay_steps;
   RunOptions options;
 };
+
+/// The learning rate as the options say; without a number of steps it falls to the end of the run.
+RateSchedule rate_of(const RunCommand& command) {
+  RateSchedule rate = command.options.rate;
+  rate.decay = rate_decay_named(command.rate_decay).value_or(RateDecay::kConstant);
+  rate.decay_steps =
+      command.decay_steps.value_or(std::max(command.options.steps - rate.warmup_steps, 1));
+  return rate;
+}
 
 /// The median step without the first, which pays for warming up (where there are others).
 Duration typical_step(const Trace& trace) {
@@ -180,6 +191,7 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   std::string metrics;
   RunOptions& options = command.options;
   options.timeout = from_seconds(command.timeout_s);
+  options.rate = rate_of(command);
   options.stop = &InterruptGuard::requested();
   options.on_step = [&](const StepProgress& progress) {
     if (command.metrics == kStandardOutput) {
@@ -277,6 +289,29 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--seed", options->options.seed, "Of the initial weights and the sampling")
       ->check(seed_number);
+  command
+      ->add_option("--warmup-steps",
+                   options->options.rate.warmup_steps,
+                   "Steps in which the learning rate rises linearly to the plan's")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--rate-decay",
+                   options->rate_decay,
+                   "How the learning rate falls behind those: constant, linear or cosine")
+      ->check(CLI::IsMember({"constant", "linear", "cosine"}))
+      ->capture_default_str();
+  command
+      ->add_option("--decay-steps",
+                   options->decay_steps,
+                   "Steps in which it falls (default: to the end of the run)")
+      ->check(positive_count);
+  command
+      ->add_option("--minimum-rate",
+                   options->options.rate.minimum,
+                   "Where it ends, as a part of the plan's learning rate")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   command
       ->add_option("--token-width", options->options.token_width, "Bytes of a token in a .bin file")
       ->check(CLI::IsMember({2, 4}));

@@ -124,10 +124,11 @@ class RankRun {
     StepRecord& record = records_.emplace_back();
     record.step = step;
     record.begin = endpoint_.clock().now();
-    const StepConstants constants{.number = step + 1,
-                                  .skipped = scaler_.skipped(),
-                                  .loss_scale = scaler_.scale(),
-                                  .optimizer = schedule_.optimizer};
+    StepConstants constants{.number = step + 1,
+                            .skipped = scaler_.skipped(),
+                            .loss_scale = scaler_.scale(),
+                            .optimizer = schedule_.optimizer};
+    constants.optimizer.learning_rate *= rate_factor(options_.rate, constants.number);
     const auto totals = executor.step(constants, source_, traced ? &record : nullptr);
     record.end = endpoint_.clock().now();
     if (totals) {
@@ -287,6 +288,9 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("{} steps; a run has at least one", options.steps),
                 "steps");
+  }
+  if (auto good = check(options.rate); !good) {
+    return fail(good.error().code, good.error().message, "rate." + good.error().where);
   }
   for (const Schedule* each : std::set(schedule_of_rank.begin(), schedule_of_rank.end())) {
     if (auto good = validate(*each); !good) {

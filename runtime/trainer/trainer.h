@@ -17,6 +17,7 @@
 #include "runtime/compute/compute_device.h"
 #include "runtime/executor/executed_operation.h"
 #include "runtime/executor/micro_batch_source.h"
+#include "runtime/trainer/learning_rate.h"
 
 namespace stagewright {
 
@@ -37,6 +38,8 @@ struct RunOptions {
   /// Training data: a text file, a folder of text files, or tokens (`.bin`); see token_data.h.
   std::filesystem::path data;
   std::optional<std::size_t> token_width;  ///< of `.bin`: 2 or 4 bytes
+
+  RateSchedule rate;  ///< of the optimizer's learning rate
 
   /// Steps whose actions and operations are recorded; all others leave their time, loss and norm.
   /// Few by default, because a step of a large list leaves megabytes.
@@ -70,9 +73,9 @@ struct RunReport {
 /// is no number changes no weight, on all ranks alike; in fp16 the next one has a smaller loss
 /// scale.  Where that does not help, the run ends with the first tensor that was no number (its
 /// name begins with the layer's).
-/// Errors: kInvalidInput for a schedule that does not validate, steps below 1 or unusable data,
-/// kUnsupported for what this build cannot run, kBackendFailed naming rank, action and peer when a
-/// rank fails, which ends all of them within RunOptions::timeout.
+/// Errors: kInvalidInput for a schedule that does not validate, steps below 1, an impossible rate
+/// or unusable data, kUnsupported for what this build cannot run, kBackendFailed naming rank,
+/// action and peer when a rank fails, which ends all of them within RunOptions::timeout.
 [[nodiscard]] Result<RunReport> run(const Schedule& schedule, const RunOptions& options);
 
 /// The same with data from `source` instead of RunOptions::data, and a schedule for each rank, as
