@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <QtCore/QFileInfo>
 #include <QtGui/QAction>
 #include <QtWidgets/QDockWidget>
 #include <QtWidgets/QFileDialog>
@@ -108,10 +109,13 @@ void EditCommands::move_onto(std::size_t action, std::size_t onto) {
 }
 
 void EditCommands::save(bool schedule) {
+  const OpenedFile* const file = window_->document()->file();
+  QString name = file == nullptr ? QString() : QString::fromStdString(file->path);
+  name = name.startsWith(QLatin1Char(':')) ? QFileInfo(name).fileName() : QString();
   const QString path = QFileDialog::getSaveFileName(
       window_,
       schedule ? tr("Save the schedule") : tr("Save the plan"),
-      {},
+      schedule ? QString() : name,
       schedule ? tr("Schedules (*.schedule.json)") : tr("Plans (*.plan.json)"));
   if (path.isEmpty()) {
     return;

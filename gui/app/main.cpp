@@ -8,12 +8,15 @@
 #include <QtCore/QLocale>
 #include <QtCore/QSettings>
 #include <QtCore/QTranslator>
+#include <QtGui/QAction>
 #include <QtGui/QIcon>
 #include <QtWidgets/QApplication>
 
 #include "core/base/version.h"
+#include "gui/app/explore_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/app/screenshot.h"
+#include "gui/widgets/explore/setup_panel.h"
 #include "gui/widgets/timeline/timeline_accessible.h"
 
 namespace {
@@ -58,8 +61,18 @@ Theme stored_theme() {
   return theme_named(name).value_or(Theme::kSystem);
 }
 
+void start_search(const PlanSetup& setup, MainWindow& window) {
+  window.commands().find(QStringLiteral("explore"))->trigger();
+  window.explore()->setup()->set_setup(setup);
+  window.explore()->setup()->search_or_stop();
+}
+
 /// The files of the command line, else what was open when the program was last closed.
 void open_first_file(const ProgramOptions& options, MainWindow& window) {
+  if (options.search) {
+    start_search(*options.search, window);
+    return;
+  }
   if (!options.files.empty()) {
     window.open(QString::fromStdString(options.files.front()));
     if (options.compare) {
@@ -114,13 +127,14 @@ int main(int argc, char** argv) {
   // A picture is the same wherever it is drawn.
   const Theme usual = options.screenshot ? Theme::kLight : stored_theme();
   apply_theme(application, options.theme.value_or(usual));
-  MainWindow window;
-  window.document()->set_profiles(options.profiles);
+  MainWindow window(options.profiles);
   if (options.screenshot) {
     return run_screenshot(options, window);
   }
-  window.restore_session();
+  const bool recovers = window.restore_session();
   window.show();
-  open_first_file(options, window);
+  if (!recovers) {
+    open_first_file(options, window);
+  }
   return QApplication::exec();
 }

@@ -16,12 +16,17 @@
 #include <QtWidgets/QStatusBar>
 #include <QtWidgets/QVBoxLayout>
 
+#include "gui/app/autosave.h"
 #include "gui/app/edit_commands.h"
+#include "gui/app/explore_commands.h"
+#include "gui/app/layout_commands.h"
 #include "gui/app/run_commands.h"
+#include "gui/app/stored_setup.h"
 #include "gui/models/statistics_model.h"
 #include "gui/widgets/cause_bars.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/compare_panel.h"
+#include "gui/widgets/explore/setup_panel.h"
 #include "gui/widgets/memory_view.h"
 #include "gui/widgets/message_bar.h"
 #include "gui/widgets/rows_panel.h"
@@ -39,7 +44,9 @@ constexpr int kHeight = 900;
 
 }  // namespace
 
-MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), commands_(this) {
+MainWindow::MainWindow(const std::string& profiles, QWidget* parent)
+    : QMainWindow(parent), commands_(this) {
+  document_.set_profiles(profiles);
   setObjectName(QStringLiteral("main"));
   setWindowTitle(tr("Stagewright"));
   setAcceptDrops(true);
@@ -49,6 +56,9 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), commands_(this) {
   build_docks();
   edit_ = new EditCommands(this);
   run_ = new RunCommands(this);
+  explore_ = new ExploreCommands(this);
+  layouts_ = new LayoutCommands(this);
+  autosave_ = new Autosave(this);
   build_commands();
   build_menus();
   palette_ = new CommandPalette(commands_.actions(), this);
@@ -88,6 +98,9 @@ void MainWindow::build_centre() {
     search_->hide();
     search_->search({});
     timeline_->setFocus();
+  });
+  connect(start_, &StartPage::explore_asked, this, [this] {
+    commands_.find(QStringLiteral("explore"))->trigger();
   });
   connect(start_, &StartPage::open_asked, this, &MainWindow::choose_file);
   connect(start_, &StartPage::example_asked, this, &MainWindow::open_example);
@@ -173,20 +186,28 @@ void MainWindow::take_document() {
     if (!document_.shows_revision()) {
       remember(QString::fromStdString(file->path));
       timeline_->fit_rows();
-      timeline_->setFocus();
+      if (!explore_->has_focus()) {  // somebody goes through plans
+        timeline_->setFocus();
+      }
     }
   }
   update_status();
 }
 
-/// Without a file they would be empty frames around the start page.
+/// Without a file they would be empty frames around the start page; but a search needs none.
 void MainWindow::show_docks(bool show) {
   if (show && state_with_file_) {
-    restoreState(*std::exchange(state_with_file_, std::nullopt));
+    const bool exploring = explore_->is_shown();
+    const QByteArray state = *std::exchange(state_with_file_, std::nullopt);
+    if (exploring) {
+      layouts_->show(QStringLiteral("layout_explore"));
+    } else {
+      restoreState(state);
+    }
   } else if (!show && !state_with_file_) {
     state_with_file_ = saveState();
     for (QDockWidget* const dock : findChildren<QDockWidget*>()) {
-      dock->hide();
+      dock->setVisible(explore_->owns(dock) && dock->isVisible());
     }
   }
 }
@@ -225,7 +246,8 @@ void MainWindow::set_theme(Theme theme) {
   QSettings().setValue(QStringLiteral("theme"), name_of(theme));
 }
 
-void MainWindow::restore_session() {
+bool MainWindow::restore_session() {
+  explore_->setup()->set_setup(stored_setup());
   const QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
   const QByteArray state = settings.value(QStringLiteral("window/state")).toByteArray();
@@ -234,9 +256,11 @@ void MainWindow::restore_session() {
   } else {
     restoreState(state);
   }
+  return autosave_->recover();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  autosave_->forget();
   QSettings settings;
   settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   settings.setValue(QStringLiteral("window/state"), state_with_file_.value_or(saveState()));

@@ -17,10 +17,13 @@ class QStackedWidget;
 
 namespace stagewright::gui {
 
+class Autosave;
 class CauseBars;
 class CommandPalette;
 class ComparePanel;
 class EditCommands;
+class ExploreCommands;
+class LayoutCommands;
 class MemoryView;
 class MessageBar;
 class OverviewStrip;
@@ -37,7 +40,8 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  explicit MainWindow(QWidget* parent = nullptr);
+  /// `profiles`: folder over the embedded data; empty: none.
+  explicit MainWindow(const std::string& profiles = {}, QWidget* parent = nullptr);
 
   [[nodiscard]] Document* document() { return &document_; }
   [[nodiscard]] Selection* selection() { return &selection_; }
@@ -49,6 +53,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] CommandPalette* palette_of_commands() { return palette_; }
   [[nodiscard]] EditCommands* edit() { return edit_; }
   [[nodiscard]] RunCommands* run() { return run_; }
+  [[nodiscard]] ExploreCommands* explore() { return explore_; }
+  [[nodiscard]] LayoutCommands* layouts() { return layouts_; }
+  [[nodiscard]] Autosave* autosave() { return autosave_; }
   [[nodiscard]] CommandSet& commands() { return commands_; }
 
   void open(const QString& path);
@@ -65,8 +72,9 @@ class MainWindow : public QMainWindow {
                         Qt::DockWidgetArea area);
   /// Draws what workers would draw, for pictures without an event loop.
   void draw_now();
-  /// Window, docks and file as they were when the program was last closed.
-  void restore_session();
+  /// Window, docks and what was planned as they were when the program was last closed; a plan with
+  /// changes if it was not closed.  Returns whether such a plan is being opened.
+  bool restore_session();
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -123,9 +131,13 @@ class MainWindow : public QMainWindow {
   RowsPanel* rows_ = nullptr;
   EditCommands* edit_ = nullptr;
   RunCommands* run_ = nullptr;
+  ExploreCommands* explore_ = nullptr;
+  LayoutCommands* layouts_ = nullptr;
+  Autosave* autosave_ = nullptr;
   CommandPalette* palette_ = nullptr;
   QStackedWidget* pages_ = nullptr;
   QMenu* recent_menu_ = nullptr;
+  QMenu* layout_menu_ = nullptr;
   QActionGroup* themes_ = nullptr;
   QLabel* status_file_ = nullptr;
   QLabel* status_view_ = nullptr;

@@ -10,6 +10,8 @@
 #include <QtWidgets/QMenuBar>
 
 #include "gui/app/edit_commands.h"
+#include "gui/app/explore_commands.h"
+#include "gui/app/layout_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/app/run_commands.h"
 #include "gui/widgets/command_palette.h"
@@ -280,11 +282,12 @@ void MainWindow::build_menus() {
     return QString::fromLatin1(text).split(QLatin1Char(' '));
   };
   QMenu* const file =
-      menu_of(tr("&File"), ids("open example compare close - export save_picture - quit"));
+      menu_of(tr("&File"), ids("explore open example compare close - export save_picture - quit"));
   recent_menu_ = new QMenu(tr("&Recent"), this);
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   file->insertMenu(commands_.find(QStringLiteral("close")), recent_menu_);
   menu_of(tr("&Edit"), EditCommands::ids());
+  menu_of(tr("&Plan"), ExploreCommands::ids());
   menu_of(tr("R&un"), RunCommands::ids());
   menu_of(tr("&View"),
           ids("palette search - zoom_in zoom_out pan_left pan_right fit zoom_selection view_back "
@@ -295,10 +298,14 @@ void MainWindow::build_menus() {
               "next_of_micro_batch - cause cause_chain effect follow - mark mark_kept next_mark - "
               "previous_hit next_hit - previous_step next_step - clear_selection"));
   menu_of(tr("&Rows"), ids("group - rows_higher rows_lower fit_rows - pin hide show_all messages"));
-  menu_of(tr("&Window"),
-          ids("dock_plan dock_stages dock_run dock_rows dock_memory dock_statistics dock_compare "
-              "dock_causes fullest_first - next_view "
-              "full_screen reset_layout - keys"));
+  QMenu* const window =
+      menu_of(tr("&Window"),
+              ids("dock_setup dock_candidates dock_pareto dock_plan dock_stages dock_run dock_rows "
+                  "dock_memory dock_statistics dock_compare dock_causes fullest_first -") +
+                  LayoutCommands::ids() + ids("reset_layout - next_view full_screen - keys"));
+  layout_menu_ = new QMenu(tr("Saved &layouts"), this);
+  connect(layout_menu_, &QMenu::aboutToShow, this, [this] { layouts_->fill_menu(layout_menu_); });
+  window->insertMenu(commands_.find(QStringLiteral("reset_layout")), layout_menu_);
 }
 
 }  // namespace stagewright::gui

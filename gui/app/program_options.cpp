@@ -8,6 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/base/version.h"
+#include "planner/search/constraint.h"
 
 namespace stagewright::gui {
 namespace {
@@ -46,6 +47,32 @@ std::map<std::string, ColourBy> colour_names() {
   return names;
 }
 
+/// Options of a search, named as those of `stagewright plan`.
+void add_search_options(CLI::App& app, PlanSetup& setup) {
+  app.add_option("--model", setup.model, "Search plans for this preset or config.json");
+  app.add_option("--cluster", setup.cluster.named, "NODESxDEVICESxTYPE, a preset or a file")
+      ->needs("--model");
+  app.add_option("--global-batch", setup.global_batch, "Sequences per optimizer step")
+      ->check(CLI::PositiveNumber)
+      ->needs("--model");
+  app.add_option("--seq", setup.sequence, "Tokens per sequence (default: the model's longest)")
+      ->check(CLI::PositiveNumber)
+      ->needs("--model");
+  app.add_option_function<std::string>(
+         "--constraints",
+         [&setup](const std::string& text) {
+           const auto read = parse_constraints(text);
+           if (!read) {
+             throw CLI::ValidationError("--constraints", read.error().to_string());
+           }
+           for (const auto& [name, values] : *read) {
+             setup.constraints[name] = values.text();
+           }
+         },
+         "What of the plan is decided: 'tp=8 pp=4..16'")
+      ->needs("--model");
+}
+
 /// A check that refuses what cannot be read.
 template <class Read>
 CLI::Validator readable(Read read, std::string example) {
@@ -69,12 +96,22 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   app.set_version_flag("--version", std::string(version()));
   app.add_option("FILE", options.files, "A plan, a schedule, a pipeline order or a trace");
   app.add_option("--compare", options.compare, "Another file to set beside it");
+  PlanSetup search;
+  add_search_options(app, search);
   app.add_option("--profiles", options.profiles, "Folder over the embedded data files");
   app.add_option("--theme", theme, "Colours")
       ->check(CLI::IsMember({"system", "light", "dark", "high-contrast"}));
   app.add_option("--screenshot", screenshot, "Draw into this PNG and end; needs no display");
   app.add_option("--view", options.view, "What to draw")
-      ->check(CLI::IsMember({"window", "timeline", "memory", "statistics", "causes", "compare"}));
+      ->check(CLI::IsMember({"window",
+                             "timeline",
+                             "memory",
+                             "statistics",
+                             "causes",
+                             "compare",
+                             "setup",
+                             "candidates",
+                             "pareto"}));
   app.add_option("--size", size, "Of the window, 1600x900")->check(readable(read_size, "1600x900"));
   app.add_option("--range", range, "Stretch of time to show, 18ms:26ms")
       ->check(readable(read_range, "18ms:26ms"));
@@ -87,14 +124,27 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   app.add_option("--follow", options.follow, "A micro-batch that stands out");
   app.add_flag("--critical-path", options.critical_path, "Outline the critical path");
   app.add_option("--dock", options.docks, "Views beside the timeline")
-      ->check(CLI::IsMember(
-          {"plan", "stages", "run", "rows", "memory", "statistics", "causes", "compare", "none"}))
+      ->check(CLI::IsMember({"setup",
+                             "candidates",
+                             "pareto",
+                             "plan",
+                             "stages",
+                             "run",
+                             "rows",
+                             "memory",
+                             "statistics",
+                             "causes",
+                             "compare",
+                             "none"}))
       ->delimiter(',');
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error);
     return options;
+  }
+  if (app.count("--model") > 0) {
+    options.search = search;
   }
   if (!theme.empty()) {
     options.theme = theme_named(QString::fromStdString(theme));

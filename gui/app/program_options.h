@@ -8,6 +8,7 @@
 #include <QtCore/QString>
 
 #include "gui/models/paint_columns.h"
+#include "gui/models/plan_setup.h"
 #include "gui/models/scanline.h"
 #include "gui/widgets/theme.h"
 
@@ -17,6 +18,7 @@ namespace stagewright::gui {
 struct ProgramOptions {
   std::vector<std::string> files;
   std::optional<std::string> compare;  ///< a file to set beside the first
+  std::optional<PlanSetup> search;     ///< plans to search
   std::string profiles;
   std::optional<Theme> theme;
   std::optional<QString> screenshot;  ///< draw into this file and end

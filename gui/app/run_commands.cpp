@@ -2,6 +2,7 @@
 
 #include <QtWidgets/QDockWidget>
 
+#include "gui/app/layout_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/widgets/run_panel.h"
 
@@ -26,6 +27,10 @@ RunCommands::RunCommands(MainWindow* window)
                 {QKeySequence(QStringLiteral("Shift+F5"))},
                 [this] { panel_->stop(); }});
   connect(panel_, &RunPanel::open_asked, window, &MainWindow::open);
+  connect(panel_, &RunPanel::compare_asked, window, [window](const QString& path) {
+    window->document()->compare_with(path);
+    window->layouts()->show(QStringLiteral("layout_compare"));
+  });
 }
 
 QStringList RunCommands::ids() {

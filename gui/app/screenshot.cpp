@@ -8,6 +8,8 @@
 #include <QtWidgets/QDockWidget>
 
 #include "core/base/file.h"
+#include "gui/app/explore_commands.h"
+#include "gui/app/layout_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/widgets/memory_view.h"
 #include "gui/widgets/search_bar.h"
@@ -96,6 +98,13 @@ Result<void> take_screenshot(const ProgramOptions& options, MainWindow& window) 
   window.resize(options.size);
   window.show();
   QApplication::processEvents();
+  if (options.search) {
+    window.layouts()->show(QStringLiteral("layout_explore"));
+    QApplication::processEvents();
+    if (auto searched = window.explore()->explore_now(*options.search); !searched) {
+      return searched;
+    }
+  }
   if (!options.files.empty()) {
     if (auto opened = window.document()->open_now(options.files.front()); !opened) {
       return opened;
@@ -105,6 +114,8 @@ Result<void> take_screenshot(const ProgramOptions& options, MainWindow& window) 
         return compared;
       }
     }
+  }
+  if (window.document()->file() != nullptr) {
     if (!options.docks.empty()) {
       show_docks(options.docks, window);
     }

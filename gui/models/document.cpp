@@ -8,6 +8,12 @@
 namespace stagewright::gui {
 namespace {
 
+tl::unexpected<Error> too_large(const std::string& path) {
+  return fail(ErrorCode::kUnsupported,
+              "does not fit in this machine's memory; record fewer steps or ranks",
+              path);
+}
+
 /// What the file said, or that it was too much for this machine.
 Result<OpenedFile> open_guarded(const std::string& path, const OpenOptions& options) {
   try {
@@ -21,9 +27,7 @@ Result<OpenedFile> open_guarded(const std::string& path, const OpenOptions& opti
     }
     return open_file(path, options);
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kUnsupported,
-                "does not fit in this machine's memory; record fewer steps or ranks",
-                path);
+    return too_large(path);
   }
 }
 
@@ -60,13 +64,53 @@ void Document::compare_with(const QString& path) {
 }
 
 void Document::read(const QString& path, Take take_file) {
+  work(
+      tr("Reading %1").arg(path),
+      [path = path.toStdString()](const OpenOptions& options) {
+        return open_guarded(path, options);
+      },
+      std::move(take_file));
+}
+
+Document::Make Document::simulation_of(PlanInputs inputs, const QString& name) const {
+  return [inputs = std::move(inputs), profiles = profiles_, name = name.toStdString()](
+             const OpenOptions& options) -> Result<OpenedFile> {
+    const auto files = profiles.empty() ? Result<DataFiles>(DataFiles::embedded())
+                                        : DataFiles::with_overrides(profiles);
+    if (!files) {
+      return tl::unexpected<Error>(files.error());
+    }
+    try {
+      return open_plan(*files, inputs, name, options);
+    } catch (const std::bad_alloc&) {
+      return too_large(name);
+    }
+  };
+}
+
+void Document::simulate(PlanInputs inputs, const QString& name) {
+  work(tr("Simulating %1").arg(name),
+       simulation_of(std::move(inputs), name),
+       [this](OpenedFile file) { take(std::move(file)); });
+}
+
+Result<void> Document::simulate_now(PlanInputs inputs, const QString& name) {
+  Result<OpenedFile> file = simulation_of(std::move(inputs), name)({});
+  if (!file) {
+    return pass_on(std::move(file));
+  }
+  take(*std::move(file));
+  return {};
+}
+
+void Document::work(const QString& what, Make make, Take take_file) {
   cancel();
   auto job = std::make_shared<Job>();
   reading_ = job;
   busy_ = true;
-  emit working(tr("Reading %1").arg(path));
-  threads_.start([this, job, take_file, path = path.toStdString(), options = options_for(job)] {
-    auto result = std::make_shared<Result<OpenedFile>>(open_guarded(path, options));
+  emit working(what);
+  threads_.start([this, job, make, take_file, options = options_for(job)] {
+    auto result = std::make_shared<Result<OpenedFile>>(make(options));
     QMetaObject::invokeMethod(this, [this, job, take_file, result] {
       if (job->given_up) {
         return;

@@ -37,7 +37,11 @@ class Document : public QObject {
 
   /// Starts reading; a file that is still being read is given up.
   void open(const QString& path);
-  /// Shows what was made elsewhere, as a plan that a search found.
+  /// Lowers and simulates a plan that is no file, as one that a search found, and shows it under
+  /// that name; otherwise like open().
+  void simulate(PlanInputs inputs, const QString& name);
+  [[nodiscard]] Result<void> simulate_now(PlanInputs inputs, const QString& name);
+  /// Shows what was made elsewhere.
   void show(OpenedFile file);
   /// Shows an edited version of the plan that is open: views stay where they are.
   void revise(OpenedFile file);
@@ -88,8 +92,12 @@ class Document : public QObject {
     std::atomic<bool> given_up = false;
   };
   [[nodiscard]] OpenOptions options_for(const std::shared_ptr<Job>& job);
+  using Make = std::function<Result<OpenedFile>(const OpenOptions& options)>;
   using Take = std::function<void(OpenedFile)>;
   void read(const QString& path, Take take);
+  /// Calls `make` on a thread, and `take` with what it made unless that was given up.
+  void work(const QString& what, Make make, Take take);
+  [[nodiscard]] Make simulation_of(PlanInputs inputs, const QString& name) const;
   void take(OpenedFile file);
   void take_other(OpenedFile file);
   void compare();

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/base/data_files.h"
 #include "core/base/file.h"
+#include "gui/models/plan_file.h"
 
 namespace stagewright::gui {
 
@@ -79,9 +79,13 @@ std::optional<Summary> PlanEditor::shown_summary() const {
   return document_->file() == nullptr ? std::nullopt : document_->file()->summary;
 }
 
+Result<DataFiles> PlanEditor::data_files() const {
+  return document_->profiles().empty() ? Result<DataFiles>(DataFiles::embedded())
+                                       : DataFiles::with_overrides(document_->profiles());
+}
+
 Result<std::shared_ptr<const CostModel>> PlanEditor::cost_of(const PlanDraft& draft) const {
-  auto files = document_->profiles().empty() ? Result<DataFiles>(DataFiles::embedded())
-                                             : DataFiles::with_overrides(document_->profiles());
+  auto files = data_files();
   if (!files) {
     return pass_on(std::move(files));
   }
@@ -205,7 +209,9 @@ Result<void> PlanEditor::save_plan(const std::string& path) const {
   if (!draft_) {
     return fail(ErrorCode::kInvalidInput, "no plan is open", path);
   }
-  return write_file(path, to_json_text(draft_->inputs.plan));
+  const auto files = data_files();
+  return files ? save_plan_file(*files, draft_->inputs, path)
+               : Result<void>(tl::unexpected<Error>(files.error()));
 }
 
 }  // namespace stagewright::gui

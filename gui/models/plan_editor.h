@@ -12,6 +12,7 @@
 #include <QtCore/QThreadPool>
 #include <QtGui/QUndoStack>
 
+#include "core/base/data_files.h"
 #include "core/base/result.h"
 #include "gui/models/document.h"
 #include "gui/models/plan_draft.h"
@@ -74,6 +75,7 @@ class PlanEditor : public QObject {
   void submit(Step step);
   void start();
   void take(Result<OpenedFile> result);
+  [[nodiscard]] Result<DataFiles> data_files() const;
   [[nodiscard]] Result<std::shared_ptr<const CostModel>> cost_of(const PlanDraft& draft) const;
 
   Document* document_;

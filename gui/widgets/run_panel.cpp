@@ -24,12 +24,16 @@ RunPanel::RunPanel(Document* document, QWidget* parent)
       start_(new QPushButton(tr("&Run"), this)),
       stop_(new QPushButton(tr("&Stop"), this)),
       open_(new QPushButton(tr("&Open its trace"), this)),
+      compare_(new QPushButton(tr("&Compare with the prediction"), this)),
       verdict_(new QLabel(this)) {
   setObjectName(QStringLiteral("run"));
   build();
   connect(start_, &QPushButton::clicked, this, &RunPanel::start);
   connect(stop_, &QPushButton::clicked, this, &RunPanel::stop);
   connect(open_, &QPushButton::clicked, this, [this] { emit open_asked(process_.trace_path()); });
+  compare_->setObjectName(QStringLiteral("run_compare"));
+  connect(
+      compare_, &QPushButton::clicked, this, [this] { emit compare_asked(process_.trace_path()); });
   connect(document_, &Document::changed, this, &RunPanel::refresh);
   connect(&process_, &RunProcess::step_done, this, &RunPanel::take_step);
   connect(&process_, &RunProcess::failed, this, &RunPanel::fail);
@@ -62,7 +66,7 @@ void RunPanel::build() {
   form->addRow(data_label, data_row);
   form->addRow(tr("S&teps"), steps_);
   auto* const buttons = new QHBoxLayout;
-  for (QPushButton* const button : {start_, stop_, open_}) {
+  for (QPushButton* const button : {start_, stop_, open_, compare_}) {
     buttons->addWidget(button);
   }
   auto* const table = new QTableView(this);
@@ -106,6 +110,7 @@ void RunPanel::refresh() {
   start_->setEnabled(!runs && runnable);
   stop_->setEnabled(runs);
   open_->setEnabled(!runs && QFileInfo::exists(process_.trace_path()));
+  compare_->setEnabled(open_->isEnabled() && runnable);
   if (!runs && !runnable && process_.steps().empty()) {
     verdict_->setText(tr("Open a plan to run it with ranks as threads of this machine."));
   }

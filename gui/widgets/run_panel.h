@@ -30,6 +30,8 @@ class RunPanel : public QWidget {
  signals:
   /// A run has left this trace, and a user wants to see it.
   void open_asked(const QString& path);
+  /// The same beside what is open.
+  void compare_asked(const QString& path);
 
  private:
   void build();
@@ -46,6 +48,7 @@ class RunPanel : public QWidget {
   QPushButton* start_;
   QPushButton* stop_;
   QPushButton* open_;
+  QPushButton* compare_;
   QLabel* verdict_;
 };
 

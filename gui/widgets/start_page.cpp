@@ -42,6 +42,9 @@ StartPage::StartPage(QWidget* parent)
   column->addWidget(title);
   column->addWidget(text);
   column->addSpacing(12);
+  QPushButton* const explore =
+      add_choice(tr("Plan a model"), tr("Search how to train it on a cluster"), *column);
+  explore->setObjectName(QStringLiteral("start_explore"));
   QPushButton* const open =
       add_choice(tr("Open a file"), tr("A plan, a schedule, a pipeline order or a trace"), *column);
   QPushButton* const example =
@@ -59,6 +62,7 @@ StartPage::StartPage(QWidget* parent)
   layout->addStretch(1);
   layout->addWidget(box, 0, Qt::AlignHCenter);
   layout->addStretch(2);
+  connect(explore, &QPushButton::clicked, this, &StartPage::explore_asked);
   connect(open, &QPushButton::clicked, this, &StartPage::open_asked);
   connect(example, &QPushButton::clicked, this, &StartPage::example_asked);
   set_recent({});

@@ -17,6 +17,7 @@ class StartPage : public QWidget {
   void set_recent(const QStringList& paths);
 
  signals:
+  void explore_asked();
   void open_asked();
   void example_asked();
   void file_chosen(const QString& path);

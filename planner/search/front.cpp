@@ -63,6 +63,14 @@ double value_of(const WalkJob& job, const Candidate& candidate) {
                    .tokens = tokens_of(job)});
 }
 
+double exposed_share(const Summary& summary) {
+  Duration exposed{};
+  for (const auto& [kind, time] : summary.exposed) {
+    exposed += time;
+  }
+  return summary.step_time > Duration{} ? to_seconds(exposed) / to_seconds(summary.step_time) : 0;
+}
+
 Candidate candidate_of(const WalkJob& job, const Leaf& leaf, Plan plan, const Summary& summary) {
   Candidate candidate{.plan = std::move(plan),
                       .point = leaf.point,
@@ -73,6 +81,7 @@ Candidate candidate_of(const WalkJob& job, const Leaf& leaf, Plan plan, const Su
                       .mfu = summary.mfu.value_or(0),
                       .peak_memory = summary.peak_memory,
                       .bubble = summary.bubble,
+                      .exposed = exposed_share(summary),
                       .objective = 0};
   candidate.objective = value_of(job, candidate);
   return candidate;

@@ -207,6 +207,9 @@ void Search::keep(Simulated simulated) {
   if (std::ranges::any_of(all_, same)) {
     return;
   }
+  if (control_.on_candidate) {
+    control_.on_candidate(candidate);
+  }
   const auto place = std::ranges::upper_bound(all_, candidate.objective, {}, &Candidate::objective);
   all_.insert(place, std::move(candidate));
 }
@@ -383,15 +386,8 @@ void Search::judge_robustness() {
 
 void Search::finish() {
   for (const Candidate& candidate : all_) {
-    const bool beaten = std::ranges::any_of(all_, [&](const Candidate& other) {
-      const bool no_worse = other.step_time <= candidate.step_time &&
-                            other.peak_memory <= candidate.peak_memory &&
-                            other.point.devices() <= candidate.point.devices();
-      const bool better = other.step_time < candidate.step_time ||
-                          other.peak_memory < candidate.peak_memory ||
-                          other.point.devices() < candidate.point.devices();
-      return no_worse && better;
-    });
+    const bool beaten = std::ranges::any_of(
+        all_, [&](const Candidate& other) { return beats(other, candidate); });
     if (!beaten) {
       result_.pareto.push_back(candidate);
     }
@@ -473,6 +469,14 @@ Result<SearchResult> Search::run() {
 }
 
 }  // namespace
+
+bool beats(const Candidate& a, const Candidate& b) {
+  const bool no_worse = a.step_time <= b.step_time && a.peak_memory <= b.peak_memory &&
+                        a.point.devices() <= b.point.devices();
+  const bool better = a.step_time < b.step_time || a.peak_memory < b.peak_memory ||
+                      a.point.devices() < b.point.devices();
+  return no_worse && better;
+}
 
 Result<SearchResult> search(const ModelGraph& model,
                             const Cluster& cluster,

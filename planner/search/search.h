@@ -65,10 +65,14 @@ struct Candidate {
   double mfu = 0;
   Bytes peak_memory{};            ///< fullest rank, context included
   double bubble = 0;              ///< mean over ranks of the share of the step without compute
+  double exposed = 0;             ///< the same of computing that waits for communication
   double objective = 0;           ///< less is better
   std::optional<Duration> p95{};  ///< of the step time under jitter, where that is the objective
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
+
+/// Whether `a` is no worse than `b` in step time, memory and devices, and better in one of them.
+[[nodiscard]] bool beats(const Candidate& a, const Candidate& b);
 
 /// Points of the space that cannot be used, by reason, with an example.
 struct Rejection {
@@ -116,6 +120,8 @@ struct SearchProgress {
 
 struct SearchControl {
   std::function<void(const SearchProgress&)> on_progress;
+  /// Told of every plan once it is simulated, by one thread at a time, in no order of value.
+  std::function<void(const Candidate&)> on_candidate;
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -2,6 +2,26 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US">
 <context>
+    <name>stagewright::gui::ParetoView</name>
+    <message numerus="yes">
+        <source>%1
+%2 a step, %3, %n device(s)</source>
+        <translation>
+            <numerusform>%1
+%2 a step, %3, %n device</numerusform>
+            <numerusform>%1
+%2 a step, %3, %n devices</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n device(s)</source>
+        <translation>
+            <numerusform>%n device</numerusform>
+            <numerusform>%n devices</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::RunPanel</name>
     <message numerus="yes">
         <source>%n step(s) done.</source>
@@ -62,6 +82,23 @@
         <translation>
             <numerusform>%n action</numerusform>
             <numerusform>%n actions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::TopologyView</name>
+    <message numerus="yes">
+        <source>%n node(s)</source>
+        <translation>
+            <numerusform>%n node</numerusform>
+            <numerusform>%n nodes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n device(s)</source>
+        <translation>
+            <numerusform>%n device</numerusform>
+            <numerusform>%n devices</numerusform>
         </translation>
     </message>
 </context>

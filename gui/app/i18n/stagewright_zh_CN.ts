@@ -2,6 +2,172 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN">
 <context>
+    <name>stagewright::gui::CandidatesModel</name>
+    <message>
+        <source>Rejected: %1</source>
+        <translation>已排除：%1</translation>
+    </message>
+    <message>
+        <source>Closed form alone: cannot be simulated or run yet</source>
+        <translation>仅有解析估算：尚不能仿真或运行</translation>
+    </message>
+    <message>
+        <source>Best</source>
+        <translation>最优</translation>
+    </message>
+    <message>
+        <source>None beats it in time, memory and devices at once</source>
+        <translation>没有方案在时间、显存和设备数上同时优于它</translation>
+    </message>
+    <message>
+        <source>#</source>
+        <translation>#</translation>
+    </message>
+    <message>
+        <source>Plan</source>
+        <translation>方案</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>每步时间</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation>词元/秒</translation>
+    </message>
+    <message>
+        <source>MFU</source>
+        <translation>MFU</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>Idle</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>Exposed</source>
+        <translation>未掩盖通信</translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>原因</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::CandidatesPanel</name>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>停止(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Save the &amp;plan...</source>
+        <translation>保存方案(&amp;P)...</translation>
+    </message>
+    <message>
+        <source>Filter: tp=8 pp=4..16 schedule=zb-* memory</source>
+        <translation>筛选：tp=8 pp=4..16 schedule=zb-* memory</translation>
+    </message>
+    <message>
+        <source>Filter of the plans</source>
+        <translation>筛选方案</translation>
+    </message>
+    <message>
+        <source>Which plans are shown</source>
+        <translation>显示哪些方案</translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>Usable</source>
+        <translation>可用</translation>
+    </message>
+    <message>
+        <source>Unbeaten</source>
+        <translation>帕累托最优</translation>
+    </message>
+    <message>
+        <source>Rejected</source>
+        <translation>已排除</translation>
+    </message>
+    <message>
+        <source>Progress of the search</source>
+        <translation>搜索进度</translation>
+    </message>
+    <message>
+        <source>State of the search</source>
+        <translation>搜索状态</translation>
+    </message>
+    <message>
+        <source>Plans</source>
+        <translation>方案</translation>
+    </message>
+    <message>
+        <source>Say what is to be planned, then search: plans appear here as they are found.</source>
+        <translation>先说明要规划什么，再开始搜索：找到的方案会立即出现在这里。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 points, %3 simulated</source>
+        <translation>%1 / %2 个点，已仿真 %3 个</translation>
+    </message>
+    <message>
+        <source>No plan: %1</source>
+        <translation>没有方案：%1</translation>
+    </message>
+    <message>
+        <source>Stopped before a plan was found.</source>
+        <translation>在找到方案之前已停止。</translation>
+    </message>
+    <message>
+        <source>Stopped: the best until then. </source>
+        <translation>已停止：以下是此前找到的最优方案。</translation>
+    </message>
+    <message>
+        <source>%1 points, %2 simulated; no plan can be more than %3 % better than the first.</source>
+        <translation>共 %1 个点，仿真了 %2 个；没有方案能比第一个好 %3 % 以上。</translation>
+    </message>
+    <message>
+        <source>%1 too slow even at peak rate</source>
+        <translation>%1 个即使按峰值速率也太慢</translation>
+    </message>
+    <message>
+        <source>%1 slower than what was found</source>
+        <translation>%1 个慢于已找到的方案</translation>
+    </message>
+    <message>
+        <source>%1 whose parameters and optimizer do not fit</source>
+        <translation>%1 个的参数和优化器放不下</translation>
+    </message>
+    <message>
+        <source>%1 whose activations do not fit</source>
+        <translation>%1 个的激活放不下</translation>
+    </message>
+    <message>
+        <source>%1 that cannot be lowered</source>
+        <translation>%1 个无法下降为调度</translation>
+    </message>
+    <message>
+        <source>%1 that equal another</source>
+        <translation>%1 个与其他相同</translation>
+    </message>
+    <message>
+        <source>%1 not looked at</source>
+        <translation>%1 个未查看</translation>
+    </message>
+    <message>
+        <source> Left out: %1.</source>
+        <translation> 未采用：%1。</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::CauseBars</name>
     <message>
         <source>Idle time by cause</source>
@@ -30,6 +196,77 @@
     <message>
         <source>rank %1: idle %2</source>
         <translation>rank %1：空闲 %2</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::ClusterForm</name>
+    <message>
+        <source>Nodes</source>
+        <translation>节点</translation>
+    </message>
+    <message>
+        <source>Devices of a node</source>
+        <translation>每节点设备数</translation>
+    </message>
+    <message>
+        <source>Nodes of one kind</source>
+        <translation>同类节点</translation>
+    </message>
+    <message>
+        <source>Kind of device</source>
+        <translation>设备型号</translation>
+    </message>
+    <message>
+        <source>O&amp;pen...</source>
+        <translation>打开(&amp;P)...</translation>
+    </message>
+    <message>
+        <source>C&amp;luster</source>
+        <translation>集群(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Nodes</source>
+        <translation>节点(&amp;N)</translation>
+    </message>
+    <message>
+        <source>De&amp;vices a node</source>
+        <translation>每节点设备(&amp;V)</translation>
+    </message>
+    <message>
+        <source>&amp;Kind</source>
+        <translation>型号(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Links in a node</source>
+        <translation>节点内链路</translation>
+    </message>
+    <message>
+        <source> GB/s</source>
+        <translation> GB/s</translation>
+    </message>
+    <message>
+        <source>Network rate</source>
+        <translation>网络带宽</translation>
+    </message>
+    <message>
+        <source>Network latency</source>
+        <translation>网络延迟</translation>
+    </message>
+    <message>
+        <source> us</source>
+        <translation> us</translation>
+    </message>
+    <message>
+        <source>as its file says</source>
+        <translation>按其文件</translation>
+    </message>
+    <message>
+        <source>Open a cluster</source>
+        <translation>打开集群</translation>
+    </message>
+    <message>
+        <source>Clusters (*.json);;All files (*)</source>
+        <translation>集群 (*.json);;所有文件 (*)</translation>
     </message>
 </context>
 <context>
@@ -122,10 +359,29 @@
     </message>
 </context>
 <context>
+    <name>stagewright::gui::ConstraintForm</name>
+    <message>
+        <source>Empty fields are searched. Write 8, or 2,4, or 4..16, or names such as zb-*.</source>
+        <translation>空白项由搜索决定。可写 8、2,4、4..16，或 zb-* 之类的名称。</translation>
+    </message>
+    <message>
+        <source>What is wrong with the constraints</source>
+        <translation>约束的问题</translation>
+    </message>
+    <message>
+        <source>any</source>
+        <translation>任意</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::Document</name>
     <message>
         <source>Reading %1</source>
         <translation>正在读取 %1</translation>
+    </message>
+    <message>
+        <source>Simulating %1</source>
+        <translation>正在仿真 %1</translation>
     </message>
 </context>
 <context>
@@ -196,6 +452,41 @@
     </message>
 </context>
 <context>
+    <name>stagewright::gui::ExploreCommands</name>
+    <message>
+        <source>Setup</source>
+        <translation>设定</translation>
+    </message>
+    <message>
+        <source>Plans</source>
+        <translation>方案</translation>
+    </message>
+    <message>
+        <source>Time and memory</source>
+        <translation>时间与显存</translation>
+    </message>
+    <message>
+        <source>&amp;Plan a model...</source>
+        <translation>规划模型(&amp;P)...</translation>
+    </message>
+    <message>
+        <source>&amp;Search plans</source>
+        <translation>搜索方案(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Stop the search</source>
+        <translation>停止搜索(&amp;S)</translation>
+    </message>
+    <message>
+        <source>The plan &amp;above in the table</source>
+        <translation>表中上一个方案(&amp;A)</translation>
+    </message>
+    <message>
+        <source>The plan &amp;below in the table</source>
+        <translation>表中下一个方案(&amp;B)</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::KeysDialog</name>
     <message>
         <source>Keys</source>
@@ -220,6 +511,96 @@
     <message>
         <source>%1 already does: %2</source>
         <translation>%1 已用于：%2</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::LayerTreeModel</name>
+    <message>
+        <source>Layers that are equal stand in one row; their operations below it are of one</source>
+        <translation>相同的层合为一行；其下的算子属于其中一层</translation>
+    </message>
+    <message>
+        <source>Layer</source>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>Trainable numbers</source>
+        <translation>可训练的参数个数</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Floating-point operations of one sequence, forward and backward</source>
+        <translation>一条序列前向和反向的浮点运算次数</translation>
+    </message>
+    <message>
+        <source>FLOP</source>
+        <translation>FLOP</translation>
+    </message>
+    <message>
+        <source>One sequence on one device that holds the layers whole</source>
+        <translation>一条序列在完整持有这些层的单个设备上</translation>
+    </message>
+    <message>
+        <source>Forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>Backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>Activations of one sequence, from its forward to its backward</source>
+        <translation>一条序列从前向到反向保留的激活</translation>
+    </message>
+    <message>
+        <source>Kept</source>
+        <translation>保留</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::LayoutCommands</name>
+    <message>
+        <source>Layout: &amp;explore plans</source>
+        <translation>布局：探索方案(&amp;E)</translation>
+    </message>
+    <message>
+        <source>Layout: &amp;analyse a step</source>
+        <translation>布局：分析一步(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Layout: &amp;change a plan</source>
+        <translation>布局：修改方案(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Layout: c&amp;ompare</source>
+        <translation>布局：比较(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Layout: &amp;run</source>
+        <translation>布局：运行(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Save this layout...</source>
+        <translation>保存当前布局(&amp;S)...</translation>
+    </message>
+    <message>
+        <source>Save this layout</source>
+        <translation>保存当前布局</translation>
+    </message>
+    <message>
+        <source>Name:</source>
+        <translation>名称：</translation>
+    </message>
+    <message>
+        <source>Nothing yet</source>
+        <translation>尚无</translation>
+    </message>
+    <message>
+        <source>&amp;Forget</source>
+        <translation>删除(&amp;F)</translation>
     </message>
 </context>
 <context>
@@ -600,6 +981,14 @@
         <source>R&amp;un</source>
         <translation>运行(&amp;U)</translation>
     </message>
+    <message>
+        <source>&amp;Plan</source>
+        <translation>方案(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Saved &amp;layouts</source>
+        <translation>已保存的布局(&amp;L)</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::MemoryView</name>
@@ -675,6 +1064,37 @@
     </message>
 </context>
 <context>
+    <name>stagewright::gui::ModelChooser</name>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Layers of the model</source>
+        <translation>模型的层</translation>
+    </message>
+    <message>
+        <source>&amp;Open...</source>
+        <translation>打开(&amp;O)...</translation>
+    </message>
+    <message>
+        <source>A config.json of Hugging Face, or a model file</source>
+        <translation>Hugging Face 的 config.json，或模型文件</translation>
+    </message>
+    <message>
+        <source>%1 parameters; a sequence of %2 tokens takes %3FLOP, forward and backward</source>
+        <translation>%1 个参数；一条 %2 个词元的序列前向加反向需要 %3FLOP</translation>
+    </message>
+    <message>
+        <source>Open a model</source>
+        <translation>打开模型</translation>
+    </message>
+    <message>
+        <source>Configurations (*.json);;All files (*)</source>
+        <translation>配置 (*.json);;所有文件 (*)</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::OverviewStrip</name>
     <message>
         <source>Overview of the step</source>
@@ -683,6 +1103,51 @@
     <message>
         <source>whole step</source>
         <translation>整个步骤</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::ParetoView</name>
+    <message>
+        <source>Step time against memory</source>
+        <translation>每步时间与显存</translation>
+    </message>
+    <message>
+        <source>No plan is chosen.</source>
+        <translation>未选择方案。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1
+%2 a step, %3, %n device(s)</source>
+        <translation>
+            <numerusform>%1
+每步 %2，%3，%n 个设备</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No plan was simulated yet ...</source>
+        <translation>尚未仿真任何方案……</translation>
+    </message>
+    <message>
+        <source>No plans yet.</source>
+        <translation>尚无方案。</translation>
+    </message>
+    <message>
+        <source>GiB a device</source>
+        <translation>每设备 GiB</translation>
+    </message>
+    <message>
+        <source>step time</source>
+        <translation>每步时间</translation>
+    </message>
+    <message>
+        <source>closed form alone</source>
+        <translation>仅解析估算</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n device(s)</source>
+        <translation>
+            <numerusform>%n 个设备</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -920,6 +1385,10 @@
         <source>Step %1 of %2</source>
         <translation>第 %1 步，共 %2 步</translation>
     </message>
+    <message>
+        <source>&amp;Compare with the prediction</source>
+        <translation>与预测比较(&amp;C)</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::RunProcess</name>
@@ -959,6 +1428,101 @@
         <translation>
             <numerusform>找到 %n 个</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::SetupPanel</name>
+    <message>
+        <source>Shortest step</source>
+        <translation>每步最短</translation>
+    </message>
+    <message>
+        <source>Most tokens a second</source>
+        <translation>每秒词元最多</translation>
+    </message>
+    <message>
+        <source>Fewest devices</source>
+        <translation>设备最少</translation>
+    </message>
+    <message>
+        <source>Lowest cost of a token</source>
+        <translation>每词元成本最低</translation>
+    </message>
+    <message>
+        <source>Least energy of a token</source>
+        <translation>每词元能耗最低</translation>
+    </message>
+    <message>
+        <source>Most memory left</source>
+        <translation>剩余显存最多</translation>
+    </message>
+    <message>
+        <source>Shortest step under jitter</source>
+        <translation>抖动下每步最短</translation>
+    </message>
+    <message>
+        <source>&amp;Model</source>
+        <translation>模型(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Cluster</source>
+        <translation>集群(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Cons&amp;traints</source>
+        <translation>约束(&amp;T)</translation>
+    </message>
+    <message>
+        <source>What stands in the way of a search</source>
+        <translation>阻碍搜索的问题</translation>
+    </message>
+    <message>
+        <source> sequences</source>
+        <translation> 条序列</translation>
+    </message>
+    <message>
+        <source>the model&apos;s longest</source>
+        <translation>模型的最大长度</translation>
+    </message>
+    <message>
+        <source> tokens</source>
+        <translation> 个词元</translation>
+    </message>
+    <message>
+        <source>&amp;Batch</source>
+        <translation>批量(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Se&amp;quence</source>
+        <translation>序列(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>Best &amp;at</source>
+        <translation>目标(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Price of a device-hour</source>
+        <translation>每设备小时价格</translation>
+    </message>
+    <message>
+        <source>Watts of a device</source>
+        <translation>每设备瓦数</translation>
+    </message>
+    <message>
+        <source>S&amp;top the search</source>
+        <translation>停止搜索(&amp;T)</translation>
+    </message>
+    <message>
+        <source>&amp;Search plans</source>
+        <translation>搜索方案(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Say what a device costs an hour.</source>
+        <translation>请填写每设备每小时的价格。</translation>
+    </message>
+    <message>
+        <source>Say how many watts a device draws.</source>
+        <translation>请填写每设备的瓦数。</translation>
     </message>
 </context>
 <context>
@@ -1051,6 +1615,14 @@
     <message>
         <source>Or drop a file anywhere on this window.</source>
         <translation>也可将文件拖放到窗口中。</translation>
+    </message>
+    <message>
+        <source>Plan a model</source>
+        <translation>规划模型</translation>
+    </message>
+    <message>
+        <source>Search how to train it on a cluster</source>
+        <translation>搜索如何在集群上训练它</translation>
     </message>
 </context>
 <context>
@@ -1152,6 +1724,67 @@
     <message>
         <source>error</source>
         <translation>误差</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::TopologyView</name>
+    <message>
+        <source>%1 %2, %3</source>
+        <translation>%1 %2，%3</translation>
+    </message>
+    <message>
+        <source>Picture of the cluster</source>
+        <translation>集群示意图</translation>
+    </message>
+    <message>
+        <source>No cluster.</source>
+        <translation>没有集群。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n node(s)</source>
+        <translation>
+            <numerusform>%n 个节点</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n device(s)</source>
+        <translation>
+            <numerusform>%n 个设备</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>, %1 with %2 each</source>
+        <translation>，%1，每个 %2</translation>
+    </message>
+    <message>
+        <source>
+In a node: %1</source>
+        <translation>
+节点内：%1</translation>
+    </message>
+    <message>
+        <source>
+Network: %1</source>
+        <translation>
+网络：%1</translation>
+    </message>
+    <message>
+        <source>network, %1 a device</source>
+        <translation>网络，每设备 %1</translation>
+    </message>
+    <message>
+        <source>one node, no network</source>
+        <translation>单节点，无网络</translation>
+    </message>
+    <message>
+        <source>%1: %2 nodes a switch, %3 : 1</source>
+        <translation>%1：每台交换机 %2 个节点，%3 : 1</translation>
+    </message>
+    <message>
+        <source>... and
+%1 more</source>
+        <translation>……另有
+%1 个</translation>
     </message>
 </context>
 </TS>

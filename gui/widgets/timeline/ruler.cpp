@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kPicosecondsPerSecond = 1e12;
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
+}  // namespace
+
 double round_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -20,8 +21,6 @@ double round_step(double least) {
   }
   return 10 * power;
 }
-
-}  // namespace
 
 std::vector<RulerMark> ruler_marks(const TimeWindow& window,
                                    double width,

@@ -19,6 +19,9 @@ struct RulerMark {
   friend bool operator==(const RulerMark&, const RulerMark&) = default;
 };
 
+/// 1, 2 or 5 times a power of ten, at least `least`.
+[[nodiscard]] double round_step(double least);
+
 /// Round times of a window, at most one per `spacing` pixels, as numbers of the unit that suits
 /// them (or of `unit` where it has no name).
 [[nodiscard]] std::vector<RulerMark> ruler_marks(const TimeWindow& window,

@@ -8,6 +8,7 @@
 #include <QtWidgets/QDoubleSpinBox>
 #include <gtest/gtest.h>
 
+#include "gui/app/autosave.h"
 #include "gui/app/edit_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/models/plan_editor.h"
@@ -148,6 +149,26 @@ TEST_F(EditTest, ControlsChangeTheScheduleAndTheNetwork) {
   EXPECT_EQ(editor()->draft()->what_if.node_bandwidth, 0.01);
   EXPECT_GT(editor()->shown_summary()->step_time, before);
   EXPECT_TRUE(controls->verdict().contains("a step (+"));
+}
+
+TEST_F(EditTest, ChangesOutliveAProgramThatEndsUnexpectedly) {
+  auto* const autosave = window_.autosave();
+  autosave->save();
+  EXPECT_FALSE(autosave->recover());  // nothing was changed
+  const auto change = [](PlanDraft draft) { return with_micro_batches(std::move(draft), 6); };
+  ASSERT_TRUE(editor()->change_now("Six micro-batches", change));
+  autosave->save();
+  window_.document()->close();
+  ASSERT_TRUE(autosave->recover());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  ASSERT_NE(editor()->draft(), nullptr) << window_.message()->text().toStdString();
+  EXPECT_EQ(editor()->draft()->inputs.plan.micro_batches, 6);
+  EXPECT_TRUE(window_.message()->text().contains("open again"));
+  EXPECT_FALSE(autosave->recover());
+  ASSERT_TRUE(editor()->change_now("Six micro-batches", change));
+  autosave->save();
+  window_.close();
+  EXPECT_FALSE(autosave->recover());  // it was closed as it should
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   }
   const QTemporaryDir folder;
   qputenv("XDG_CONFIG_HOME", folder.path().toLocal8Bit());
+  qputenv("XDG_DATA_HOME", folder.path().toLocal8Bit());
   qputenv("XDG_RUNTIME_DIR", folder.path().toLocal8Bit());
   qputenv("LC_ALL", "C.UTF-8");
   testing::InitGoogleTest(&argc, argv);
