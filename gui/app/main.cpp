@@ -69,8 +69,8 @@ void start_search(const PlanSetup& setup, MainWindow& window) {
 
 /// The files of the command line, else what was open when the program was last closed.
 void open_first_file(const ProgramOptions& options, MainWindow& window) {
-  if (options.search) {
-    start_search(*options.search, window);
+  if (options.planned) {
+    start_search(*options.planned, window);
     return;
   }
   if (!options.files.empty()) {

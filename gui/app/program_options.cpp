@@ -96,8 +96,8 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   app.set_version_flag("--version", std::string(version()));
   app.add_option("FILE", options.files, "A plan, a schedule, a pipeline order or a trace");
   app.add_option("--compare", options.compare, "Another file to set beside it");
-  PlanSetup search;
-  add_search_options(app, search);
+  PlanSetup planned;
+  add_search_options(app, planned);
   app.add_option("--profiles", options.profiles, "Folder over the embedded data files");
   app.add_option("--theme", theme, "Colours")
       ->check(CLI::IsMember({"system", "light", "dark", "high-contrast"}));
@@ -144,7 +144,7 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
     return options;
   }
   if (app.count("--model") > 0) {
-    options.search = search;
+    options.planned = planned;
   }
   if (!theme.empty()) {
     options.theme = theme_named(QString::fromStdString(theme));

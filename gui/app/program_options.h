@@ -18,7 +18,7 @@ namespace stagewright::gui {
 struct ProgramOptions {
   std::vector<std::string> files;
   std::optional<std::string> compare;  ///< a file to set beside the first
-  std::optional<PlanSetup> search;     ///< plans to search
+  std::optional<PlanSetup> planned;    ///< plans to search
   std::string profiles;
   std::optional<Theme> theme;
   std::optional<QString> screenshot;  ///< draw into this file and end

@@ -98,10 +98,10 @@ Result<void> take_screenshot(const ProgramOptions& options, MainWindow& window) 
   window.resize(options.size);
   window.show();
   QApplication::processEvents();
-  if (options.search) {
+  if (options.planned) {
     window.layouts()->show(QStringLiteral("layout_explore"));
     QApplication::processEvents();
-    if (auto searched = window.explore()->explore_now(*options.search); !searched) {
+    if (auto searched = window.explore()->explore_now(*options.planned); !searched) {
       return searched;
     }
   }

@@ -14,7 +14,7 @@
 namespace stagewright::gui {
 namespace {
 
-QString qstring(std::string_view text) {
+QString as_text(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
@@ -35,23 +35,23 @@ ConstraintForm::ConstraintForm(QWidget* parent) : QScrollArea(parent), problem_(
   auto* const form = new QFormLayout;
   for (const Dimension& dimension : dimensions()) {
     auto* const field = new QLineEdit(body);
-    field->setObjectName(QStringLiteral("constraint_") + qstring(dimension.name));
+    field->setObjectName(QStringLiteral("constraint_") + as_text(dimension.name));
     field->setPlaceholderText(tr("any"));
     field->setClearButtonEnabled(true);
     QStringList words;
     for (const std::string_view word : dimension.words()) {
-      words.push_back(qstring(word));
+      words.push_back(as_text(word));
     }
     if (!words.empty()) {
       auto* const completer = new QCompleter(words, field);
       completer->setCaseSensitivity(Qt::CaseInsensitive);
       field->setCompleter(completer);
     }
-    const QString help = qstring(dimension.help);
+    const QString help = as_text(dimension.help);
     field->setToolTip(
         words.empty() ? help : help + QLatin1String(": ") + words.join(QStringLiteral(", ")));
     field->setAccessibleDescription(help);
-    auto* const label = new QLabel(qstring(dimension.name), body);
+    auto* const label = new QLabel(as_text(dimension.name), body);
     label->setToolTip(help);
     label->setBuddy(field);
     form->addRow(label, field);
@@ -68,8 +68,9 @@ ConstraintForm::ConstraintForm(QWidget* parent) : QScrollArea(parent), problem_(
 std::map<std::string, std::string> ConstraintForm::constraints() const {
   std::map<std::string, std::string> constraints;
   for (const auto& [name, field] : fields_) {
-    if (!field->text().trimmed().isEmpty()) {
-      constraints.emplace(name, field->text().trimmed().toStdString());
+    // "2, 4" is as good as "2,4".
+    if (const QString values = field->text().remove(QLatin1Char(' ')); !values.isEmpty()) {
+      constraints.emplace(name, values.toStdString());
     }
   }
   return constraints;

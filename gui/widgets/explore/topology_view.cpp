@@ -10,7 +10,7 @@
 namespace stagewright::gui {
 namespace {
 
-constexpr int kMargin = 8;
+constexpr int kBorder = 8;
 constexpr int kTierHeight = 24;
 constexpr int kDrop = 16;  ///< from the network down to a node
 constexpr int kNodeWidth = 74;
@@ -49,7 +49,7 @@ void TopologyView::set_cluster(std::optional<Cluster> cluster) {
 
 int TopologyView::nodes_top() const {
   const auto tiers = cluster_ ? static_cast<int>(cluster_->tiers.size()) : 0;
-  return kMargin + std::max(1, tiers) * kTierHeight + kDrop;
+  return kBorder + std::max(1, tiers) * kTierHeight + kDrop;
 }
 
 QSize TopologyView::sizeHint() const {
@@ -88,7 +88,7 @@ void TopologyView::paintEvent(QPaintEvent*) {
 }
 
 void TopologyView::draw_tiers(QPainter& painter) const {
-  QRectF bar(kMargin, kMargin, width() - 2 * kMargin, kTierHeight - 6);
+  QRectF bar(kBorder, kBorder, width() - 2 * kBorder, kTierHeight - 6);
   const auto draw = [&](const QString& text) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(palette().color(QPalette::Mid));
@@ -113,10 +113,10 @@ void TopologyView::draw_tiers(QPainter& painter) const {
 
 void TopologyView::draw_nodes(QPainter& painter) const {
   const auto all = static_cast<int>(cluster_->nodes.size());
-  const int room = std::max(1, (width() - 2 * kMargin + kNodeSpace) / (kNodeWidth + kNodeSpace));
+  const int room = std::max(1, (width() - 2 * kBorder + kNodeSpace) / (kNodeWidth + kNodeSpace));
   // The last place says how many more there are.
   const int shown = all <= room ? all : std::max(1, room - 1);
-  QRectF box(kMargin, nodes_top(), kNodeWidth, kNodeHeight);
+  QRectF box(kBorder, nodes_top(), kNodeWidth, kNodeHeight);
   for (int i = 0; i < shown; ++i) {
     painter.setPen(palette().color(QPalette::WindowText));
     if (all > 1) {
@@ -156,7 +156,7 @@ void TopologyView::draw_node(QPainter& painter, const Node& node, const QRectF& 
 void TopologyView::draw_text(QPainter& painter) const {
   painter.setPen(palette().color(QPalette::WindowText));
   painter.drawText(
-      QRectF(kMargin, nodes_top() + kNodeHeight + 6, width() - 2 * kMargin, kTextHeight - 6),
+      QRectF(kBorder, nodes_top() + kNodeHeight + 6, width() - 2 * kBorder, kTextHeight - 6),
       Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
       text());
 }

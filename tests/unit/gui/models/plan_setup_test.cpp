@@ -21,12 +21,12 @@ PlanSetup small_setup() {
 
 TEST(PlanSetupTest, AFormIsAJob) {
   PlanSetup setup = small_setup();
-  setup.constraints = {{"tp", "2"}, {"pp", ""}, {"schedule", "1f1b, gpipe"}};
+  setup.constraints = {{"tp", "2"}, {"pp", ""}, {"schedule", "1f1b,gpipe"}};
   const auto job = job_of(DataFiles::embedded(), setup);
   ASSERT_TRUE(job) << job.error().to_string();
   EXPECT_EQ(job->model.name, "gpt2");
   EXPECT_EQ(job->cluster.device_count(), 4);
-  EXPECT_EQ(job->constraints, "schedule=1f1b, gpipe tp=2");
+  EXPECT_EQ(job->constraints, "schedule=1f1b,gpipe tp=2");
   const auto read = parse_constraints(job->constraints);
   ASSERT_TRUE(read) << read.error().to_string();
   EXPECT_EQ(read->size(), 2U);

@@ -108,9 +108,9 @@ TEST_F(ExploreTest, HasAFieldForEachDimension) {
   EXPECT_TRUE(panel()->problem().contains("--tp")) << panel()->problem().toStdString();
   EXPECT_FALSE(child<QPushButton>("search_button")->isEnabled());
   tensor->clear();
-  QTest::keyClicks(tensor, "2");
+  QTest::keyClicks(tensor, "2, 4");
   EXPECT_TRUE(panel()->problem().isEmpty()) << panel()->problem().toStdString();
-  EXPECT_EQ(panel()->setup().constraints.at("tp"), "2");
+  EXPECT_EQ(panel()->setup().constraints.at("tp"), "2,4");
 }
 
 TEST_F(ExploreTest, TheBestPlanOpensAndOneSelectionGoesThroughAllViews) {
