@@ -43,5 +43,4 @@ shot follow "$work/zb-h1.swtrace" --follow 3 --dock none
 shot compare "$work/even.swtrace" --compare "$work/slow-stage.swtrace" --dock compare
 shot edit examples/gpt-demo-uneven.plan.json --dock plan,stages,causes,run
 shot explore --model llama3-70b --cluster 8x8xh100-sxm --global-batch 512 --seq 8192
-shot pareto --view pareto --theme dark --dock pareto --size 900x620 --model llama3-8b --cluster 2x8xh100-sxm --global-batch 128 --seq 8192
 shot start --dock none

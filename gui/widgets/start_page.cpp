@@ -29,6 +29,8 @@ QPushButton* add_choice(const QString& text, const QString& more, QVBoxLayout& c
 StartPage::StartPage(QWidget* parent)
     : QWidget(parent), recent_(new QVBoxLayout), recent_title_(new QLabel(this)) {
   setObjectName(QStringLiteral("start"));
+  // It makes no window taller, least of all while it is not shown.
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Ignored);
   auto* const title = new QLabel(tr("Stagewright"), this);
   QFont font = title->font();
   font.setPointSizeF(font.pointSizeF() * 2);

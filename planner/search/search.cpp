@@ -386,8 +386,8 @@ void Search::judge_robustness() {
 
 void Search::finish() {
   for (const Candidate& candidate : all_) {
-    const bool beaten = std::ranges::any_of(
-        all_, [&](const Candidate& other) { return beats(other, candidate); });
+    const bool beaten =
+        std::ranges::any_of(all_, [&](const Candidate& other) { return beats(other, candidate); });
     if (!beaten) {
       result_.pareto.push_back(candidate);
     }

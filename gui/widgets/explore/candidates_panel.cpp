@@ -1,5 +1,6 @@
 #include "gui/widgets/explore/candidates_panel.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -19,6 +20,7 @@ namespace stagewright::gui {
 namespace {
 
 constexpr int kProgressSteps = 1000;
+constexpr int kMostPlanWidth = 260;  ///< the figures behind it matter more than its end
 
 QString count(std::int64_t number) {
   return QLocale().toString(static_cast<qlonglong>(number));
@@ -125,6 +127,8 @@ void CandidatesPanel::refresh() {
   const int rows = search_->candidates()->rowCount({});
   if (std::exchange(sized_for_, rows) != rows && rows > 0) {
     table_->resizeColumnsToContents();
+    const int plan = table_->columnWidth(CandidatesModel::kPlan);
+    table_->setColumnWidth(CandidatesModel::kPlan, std::min(plan, kMostPlanWidth));
   }
   if (table_->currentIndex().row() < 0) {
     take_chosen();
