@@ -28,8 +28,8 @@ struct BoundOperation {
   std::int64_t slice_end = 0;
 };
 
-/// What changes from one optimizer step to the next.
-struct StepConstants {
+/// An update of the weights: what changes from one optimizer step to the next.
+struct UpdateStep {
   std::int64_t number = 1;   ///< of the update, from 1: of the step, unless a step has several
   std::int64_t skipped = 0;  ///< of the steps before it: those that changed no weight
   /// Gradients hold so many times their value, and lose it again in norm and update.
@@ -56,7 +56,7 @@ class ComputeDevice {
   /// Runs it.  An update whose totals are no numbers leaves everything as it is.
   /// REQUIRES: check() passed; operands of the documented sizes.
   /// Throws BackendError if the device fails.
-  virtual void execute(const BoundOperation& bound, const StepConstants& step) = 0;
+  virtual void execute(const BoundOperation& bound, const UpdateStep& step) = 0;
 };
 
 }  // namespace stagewright

@@ -278,7 +278,7 @@ void run_loss_row_sum(const Operands& with) {
                        with.shape().rows);
 }
 
-void run_loss_gradient(const Operands& with, const StepConstants& step) {
+void run_loss_gradient(const Operands& with, const UpdateStep& step) {
   kernels::cross_entropy_backward({.logits = with.in(0),
                                    .row_max = with.in(2),
                                    .row_sum = with.in(3),
@@ -324,7 +324,7 @@ void run_copy(const Operands& with) {
   std::memcpy(with.out(0), with.in(0), static_cast<std::size_t>(bytes));
 }
 
-void run(const Operands& with, const StepConstants& step) {
+void run(const Operands& with, const UpdateStep& step) {
   switch (with.op().kind) {
     case OpKind::kGemm:
       return run_gemm(with);
@@ -404,7 +404,7 @@ class CpuDevice final : public ComputeDevice {
     return {};
   }
 
-  void execute(const BoundOperation& bound, const StepConstants& step) override {
+  void execute(const BoundOperation& bound, const UpdateStep& step) override {
     try {
       if (bound.operation->kind == OpKind::kCopy || !WidenedOperands::needed(bound)) {
         run(Operands(bound), step);

@@ -13,8 +13,7 @@ namespace {
 
 /// Factor on the gradients of an update, whose totals are the squared global norm and the loss;
 /// nothing where these are no numbers, so that there must be no update.
-[[nodiscard]] std::optional<double> gradient_factor(const Operands& with,
-                                                    const StepConstants& step) {
+[[nodiscard]] std::optional<double> gradient_factor(const Operands& with, const UpdateStep& step) {
   const double unscale = 1.0 / step.loss_scale;
   const float* totals = with.in(1);
   if (totals == nullptr) {
@@ -41,7 +40,7 @@ void follow_master(const Operands& with, const float* updated) {
 
 }  // namespace
 
-void run_sgd(const Operands& with, const StepConstants& step) {
+void run_sgd(const Operands& with, const UpdateStep& step) {
   const std::optional<double> factor = gradient_factor(with, step);
   if (!factor) {
     return;
@@ -59,7 +58,7 @@ void run_sgd(const Operands& with, const StepConstants& step) {
   follow_master(with, parameters);
 }
 
-void run_adamw(const Operands& with, const StepConstants& step) {
+void run_adamw(const Operands& with, const UpdateStep& step) {
   const std::optional<double> factor = gradient_factor(with, step);
   if (!factor) {
     return;
@@ -81,7 +80,7 @@ void run_adamw(const Operands& with, const StepConstants& step) {
   follow_master(with, parameters);
 }
 
-void run_squared_sum(const Operands& with, const StepConstants& step) {
+void run_squared_sum(const Operands& with, const UpdateStep& step) {
   const double sum = kernels::sum_of_squares(with.in(0), with.elements());
   const double unscale = 1.0 / (step.loss_scale * step.loss_scale);
   with.out(0)[with.op().index] += static_cast<float>(with.op().scalar * unscale * sum);

@@ -153,7 +153,7 @@ void RankExecutor::find_order() {
   }
 }
 
-std::optional<StepTotals> RankExecutor::step(const StepConstants& constants,
+std::optional<StepTotals> RankExecutor::step(const UpdateStep& constants,
                                              const MicroBatchSource& source,
                                              StepRecord* record) {
   step_number_ = constants.number;
@@ -189,7 +189,7 @@ void RankExecutor::begin_step(StepRecord* record) {
   }
 }
 
-void RankExecutor::run_list(const StepConstants& constants, const MicroBatchSource& source) {
+void RankExecutor::run_list(const UpdateStep& constants, const MicroBatchSource& source) {
   for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
     const Instruction& instruction = plan_.instructions[i];
     at_ = i;
@@ -229,7 +229,7 @@ void RankExecutor::end_step(StepRecord* record) {
 }
 
 void RankExecutor::run_on_host(std::size_t index,
-                               const StepConstants& constants,
+                               const UpdateStep& constants,
                                const MicroBatchSource& source) {
   const Instruction& instruction = plan_.instructions[index];
   const Pointers& pointers = pointers_[index];
@@ -262,8 +262,8 @@ void RankExecutor::run_on_host(std::size_t index,
 
 void RankExecutor::compute(const Instruction& instruction,
                            const Pointers& pointers,
-                           const StepConstants& constants) {
-  StepConstants of_update = constants;
+                           const UpdateStep& constants) {
+  UpdateStep of_update = constants;
   of_update.number = (constants.number - 1) * instruction.updates + instruction.update + 1;
   const BoundOperation bound{.operation = instruction.operation,
                              .inputs = pointers.inputs,

@@ -41,7 +41,7 @@ class RankExecutor {
                std::uint64_t seed);
 
   /// One optimizer step.  Returns the totals where the program has them.  `record` may be null.
-  std::optional<StepTotals> step(const StepConstants& constants,
+  std::optional<StepTotals> step(const UpdateStep& constants,
                                  const MicroBatchSource& source,
                                  StepRecord* record);
 
@@ -65,12 +65,12 @@ class RankExecutor {
   void find_order();
   void initialize_masters();
   void begin_step(StepRecord* record);
-  void run_list(const StepConstants& constants, const MicroBatchSource& source);
+  void run_list(const UpdateStep& constants, const MicroBatchSource& source);
   void end_step(StepRecord* record);
-  void run_on_host(std::size_t index, const StepConstants& constants, const MicroBatchSource&);
+  void run_on_host(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
   void compute(const Instruction& instruction,
                const Pointers& pointers,
-               const StepConstants& constants);
+               const UpdateStep& constants);
   void load(const Instruction& instruction,
             const MicroBatchSource::Place& place,
             const MicroBatchSource& source,

@@ -124,10 +124,10 @@ class RankRun {
     StepRecord& record = records_.emplace_back();
     record.step = step;
     record.begin = endpoint_.clock().now();
-    StepConstants constants{.number = step + 1,
-                            .skipped = scaler_.skipped(),
-                            .loss_scale = scaler_.scale(),
-                            .optimizer = schedule_.optimizer};
+    UpdateStep constants{.number = step + 1,
+                         .skipped = scaler_.skipped(),
+                         .loss_scale = scaler_.scale(),
+                         .optimizer = schedule_.optimizer};
     constants.optimizer.learning_rate *= rate_factor(options_.rate, constants.number);
     const auto totals = executor.step(constants, source_, traced ? &record : nullptr);
     record.end = endpoint_.clock().now();
@@ -152,7 +152,7 @@ class RankRun {
   }
 
   /// Runs the step once more, which no weight has changed since, and looks at every result.
-  [[noreturn]] void end_at_the_cause(RankExecutor& executor, StepConstants constants) {
+  [[noreturn]] void end_at_the_cause(RankExecutor& executor, UpdateStep constants) {
     constants.inspect = true;
     static_cast<void>(executor.step(constants, source_, nullptr));
     throw BackendError(

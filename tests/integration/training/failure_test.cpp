@@ -25,7 +25,7 @@ class FaultyDevice final : public ComputeDevice {
   [[nodiscard]] Result<void> check(const Operation& operation) const override {
     return cpu_->check(operation);
   }
-  void execute(const BoundOperation& bound, const StepConstants& step) override {
+  void execute(const BoundOperation& bound, const UpdateStep& step) override {
     if (good_-- == 0) {
       fault_();
     }

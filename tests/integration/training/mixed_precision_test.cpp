@@ -121,7 +121,7 @@ class BrokenLayer final : public ComputeDevice {
   [[nodiscard]] Result<void> check(const Operation& operation) const override {
     return cpu_->check(operation);
   }
-  void execute(const BoundOperation& bound, const StepConstants& step) override {
+  void execute(const BoundOperation& bound, const UpdateStep& step) override {
     cpu_->execute(bound, step);
     if (bound.operation->kind == OpKind::kActivationForward && bound.operation->layer == layer_ &&
         step.number >= first_ && step.number <= last_) {
