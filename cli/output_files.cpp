@@ -28,6 +28,25 @@ std::optional<std::string> identity_of(const std::string& path) {
   return whole.empty() ? path : whole.string();
 }
 
+/// Files that a command and those below it read: whatever else they were given that names one.
+void add_inputs(const CLI::App& app, std::map<std::string, std::string>& option_of) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_type_name() == kTypeName || option->empty()) {
+      continue;
+    }
+    for (const std::string& value : option->results()) {
+      std::error_code ignored;
+      const auto identity = identity_of(value);
+      if (identity && std::filesystem::is_regular_file(value, ignored)) {
+        option_of.emplace(*identity, option->get_name());
+      }
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands()) {
+    add_inputs(*command, option_of);
+  }
+}
+
 /// Of a command and of those below it that were called.
 Result<void> add_outputs(const CLI::App& app, std::map<std::string, std::string>& option_of) {
   for (const CLI::Option* option : app.get_options()) {
@@ -42,8 +61,8 @@ Result<void> add_outputs(const CLI::App& app, std::map<std::string, std::string>
     const auto [known, added] = option_of.emplace(*identity, option->get_name());
     if (!added) {
       return fail(ErrorCode::kInvalidInput,
-                  fmt::format("'{}' is the file of {}, too, and would be overwritten; write to two "
-                              "files",
+                  fmt::format("'{}' is the file of {}, too, and would be overwritten; write to "
+                              "another file",
                               path,
                               known->second),
                   option->get_name());
@@ -68,6 +87,7 @@ CLI::Option* add_output_option(CLI::App& command,
 
 Result<void> check_output_files(const CLI::App& app) {
   std::map<std::string, std::string> option_of;
+  add_inputs(app, option_of);
   return add_outputs(app, option_of);
 }
 

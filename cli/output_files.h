@@ -18,8 +18,9 @@ CLI::Option* add_output_option(CLI::App& command,
                                std::string& path,
                                const std::string& description);
 
-/// Fails with kInvalidInput, naming both options, where two files that a parsed command line asks
-/// for are one: the later one would replace the other.  Devices, pipes and "-" may be named twice.
+/// Fails with kInvalidInput, naming both options, where a file that a parsed command line asks for
+/// is also another one that it asks for, or one that it reads: writing would replace that.
+/// Devices, pipes and "-" may be named twice.
 [[nodiscard]] Result<void> check_output_files(const CLI::App& app);
 
 }  // namespace stagewright

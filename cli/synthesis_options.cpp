@@ -45,6 +45,14 @@ Result<std::vector<std::int64_t>> read_caps(std::string_view text, std::int32_t 
   return caps;
 }
 
+/// A recomputation frees memory only where less than the whole is held until then; elsewhere its
+/// time would be spent for nothing.
+bool keeps_less_until_recomputation(const PipelineShape& shape) {
+  return std::ranges::any_of(shape.parameters, [](const auto& parameter) {
+    return parameter.first == "checkpoint" || parameter.first.starts_with("checkpoint.");
+  });
+}
+
 }  // namespace
 
 void add_synthesis_options(CLI::App& command, SynthesisOptions& options) {
@@ -78,7 +86,7 @@ Result<std::map<std::string, std::int64_t>> synthesis_parameters(const Synthesis
       .costs = std::move(prices->costs),
       .memory_cap = *std::move(caps),
       .objective = options.span ? SynthesisObjective::kSpan : SynthesisObjective::kMakespan};
-  if (costs.costs.find("R=") == std::string::npos) {
+  if (!keeps_less_until_recomputation(shape)) {
     request.costs.recompute.clear();
   }
   request.effort = options.effort.value_or(request.effort);

@@ -205,7 +205,7 @@ ScheduleGenerator synth_schedule() {
           .aliases = kAliases,
           .summary =
               "searched for given costs and memory caps; no slower than any of the others "
-              "with one copy of the weights that fits",
+              "with one copy of the weights and no paired passes that fits",
           .figures = {.bubble = "as small as the search finds",
                       .peak = "at most `cap`, until W",
                       .weights = "1",

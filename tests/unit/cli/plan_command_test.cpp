@@ -26,7 +26,7 @@ std::vector<std::string> plan_arguments(std::vector<std::string> more = {}) {
 }
 
 TEST(PlanCommand, PrintsTheBestPlansWithTheirFigures) {
-  const CliResult result = run_stagewright(plan_arguments());
+  const CliResult result = run_stagewright(plan_arguments({"--schedule", "1f1b"}));
   ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
   for (const char* column : {"step", "tokens/s", "MFU", "peak memory", "bubble"}) {
     EXPECT_NE(result.out.find(column), std::string::npos) << column;
@@ -83,8 +83,8 @@ TEST(PlanCommand, JsonHoldsWholePlansBestFirstAndReasons) {
 TEST(PlanCommand, WritesThePlanThatSimulateReadsWithTheSameStepTime) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "best.plan.json").string();
-  const CliResult planned =
-      run_stagewright(plan_arguments({"--json", "--top", "1", "--out", path}));
+  const CliResult planned = run_stagewright(plan_arguments(
+      {"--schedule", "interleaved-*", "--pp", "4..8", "--json", "--top", "1", "--out", path}));
   ASSERT_EQ(planned.code, ExitCode::kSuccess) << planned.err;
   const CliResult simulated = run_stagewright({"simulate", path, "--json"});
   ASSERT_EQ(simulated.code, ExitCode::kSuccess) << simulated.err;

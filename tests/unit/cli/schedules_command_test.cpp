@@ -124,6 +124,24 @@ TEST(SchedulesCommand, ComparesTheNamedOnes) {
   EXPECT_TRUE(searched.back().starts_with("synth V=")) << searched.back();
 }
 
+// What is kept until then decides whether a list recomputes, not that its cost is known.
+TEST(SchedulesCommand, SearchesForRecomputationOnlyWhereItFreesMemory) {
+  const auto emitted = [](const std::vector<std::string>& more) {
+    std::vector<std::string> all{
+        "schedules", "emit", "synth", "--ranks=4", "--chunks=8", "--memory-cap=4"};
+    all.insert(all.end(), more.begin(), more.end());
+    const CliResult result = run_stagewright(all);
+    EXPECT_EQ(result.code, ExitCode::kSuccess) << result.err;
+    return result.out;
+  };
+  const std::string known = emitted({"--costs=F=1,I=1,W=1,B=2,R=1"});
+  EXPECT_EQ(known, emitted({"--costs=F=1,I=1,W=1,B=2"}));
+  EXPECT_EQ(known.find("0R0"), std::string::npos) << known;
+  const std::string kept =
+      emitted({"--costs=F=1,I=1,W=1,B=2,R=1", "--parameter=held=4", "--parameter=checkpoint=1"});
+  EXPECT_NE(kept.find("0R0"), std::string::npos) << kept;
+}
+
 TEST(SchedulesCommand, NamesAScheduleThatCannotBeCompared) {
   const auto error = [](const std::string& name) {
     const CliResult result =

@@ -141,6 +141,25 @@ TEST(SimulateSchedule, SaysWhichFilesItWrote) {
   EXPECT_EQ(json.at("files"), (nlohmann::json{{"svg", svg}, {"trace", trace}}));
 }
 
+TEST(SimulateSchedule, RefusesToWriteOverWhatItReads) {
+  const TemporaryFolder folder;
+  const std::string list = (folder.path() / "list.csv").string();
+  const std::string same = (folder.path() / "." / "list.csv").string();
+  const CliResult made =
+      run_stagewright({"schedules", "emit", "1f1b", "--ranks=2", "--chunks=2", "--out", list});
+  ASSERT_EQ(made.code, ExitCode::kSuccess) << made.err;
+  const std::string before = read_file(list).value();
+  for (const char* option : {"--svg", "--trace"}) {
+    const CliResult result = run_stagewright({"simulate", "--schedule", list, option, same});
+    EXPECT_EQ(result.code, ExitCode::kUsage);
+    EXPECT_EQ(result.err,
+              std::string("error: ") + option + ": '" + same +
+                  "' is the file of --schedule, too, and would be overwritten; write to another "
+                  "file\n");
+    EXPECT_EQ(read_file(list).value(), before);
+  }
+}
+
 TEST(SimulateSchedule, RefusesTwoOutputsInOneFile) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "step").string();
@@ -150,7 +169,7 @@ TEST(SimulateSchedule, RefusesTwoOutputsInOneFile) {
   EXPECT_EQ(result.code, ExitCode::kUsage);
   EXPECT_EQ(result.err,
             "error: --trace: '" + same +
-                "' is the file of --svg, too, and would be overwritten; write to two files\n");
+                "' is the file of --svg, too, and would be overwritten; write to another file\n");
   EXPECT_FALSE(std::filesystem::exists(path));
   const CliResult plan =
       run_stagewright({"simulate", "x.plan.json", "--schedule-out", path, "--event-trace", same});
