@@ -11,8 +11,9 @@
 namespace stagewright {
 namespace {
 
-std::vector<std::string> explain_plan(std::vector<std::string> more) {
-  std::vector<std::string> all{"explain",
+/// `command` of one job, and what else it is told.
+std::vector<std::string> of_job(const std::string& command, const std::vector<std::string>& more) {
+  std::vector<std::string> all{command,
                                "--model",
                                "gpt2",
                                "--cluster",
@@ -23,6 +24,10 @@ std::vector<std::string> explain_plan(std::vector<std::string> more) {
                                "1"};
   all.insert(all.end(), more.begin(), more.end());
   return all;
+}
+
+std::vector<std::string> explain_plan(const std::vector<std::string>& more) {
+  return of_job("explain", more);
 }
 
 TEST(ExplainPlan, JsonSharesAddUpToTheStepOfThePlanner) {
@@ -49,16 +54,7 @@ TEST(ExplainPlan, JsonSharesAddUpToTheStepOfThePlanner) {
   }
   EXPECT_NEAR(band, 1, 1e-6);
 
-  const CliResult planned = run_stagewright({"plan",
-                                             "--model",
-                                             "gpt2",
-                                             "--cluster",
-                                             "1x4xh100-sxm",
-                                             "--global-batch",
-                                             "16",
-                                             "--threads",
-                                             "1",
-                                             "--json"});
+  const CliResult planned = run_stagewright(of_job("plan", {"--json"}));
   ASSERT_EQ(planned.code, ExitCode::kSuccess) << planned.err;
   const auto best = nlohmann::json::parse(planned.out)["plans"][0];
   EXPECT_EQ(json["step_time_s"], best["step_time_s"]);
