@@ -87,7 +87,8 @@ nlohmann::json space_json(const SearchResult& result) {
             {"state", space.by_state},
             {"activations", space.by_activations},
             {"compute", space.by_compute},
-            {"pipeline", space.by_pipeline}}},
+            {"pipeline", space.by_pipeline},
+            {"exchange", space.by_exchange}}},
           {"duplicates", space.duplicates},
           {"without_price", space.without_price},
           {"left", space.left},
@@ -136,7 +137,8 @@ std::string space_text(const SearchResult& result) {
   const SpaceCounts& space = result.space;
   return fmt::format(
       "\n{} points: {} priced in closed form ({} out of memory), {} simulated; pruned by peak rate "
-      "{}, state {}, activations {}, compute {}, pipeline {}\nno plan can be more than {:.2f} % "
+      "{}, state {}, activations {}, compute {}, pipeline {}, exchange {}\nno plan can be more "
+      "than {:.2f} % "
       "better than the first{}\n",
       space.size,
       space.evaluated,
@@ -147,6 +149,7 @@ std::string space_text(const SearchResult& result) {
       space.by_activations,
       space.by_compute,
       space.by_pipeline,
+      space.by_exchange,
       100 * result.gap,
       result.interrupted ? "; stopped early" : "");
 }

@@ -8,6 +8,8 @@
 #include "planner/schedules/registry.h"
 #include "planner/search/cuts.h"
 #include "planner/search/least_held.h"
+#include "planner/search/replica_load.h"
+#include "planner/search/replica_prices.h"
 #include "planner/search/sharded_state.h"
 
 namespace stagewright {
@@ -44,7 +46,9 @@ Bytes state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zer
 
 struct ClosedForm::Exchange {
   Duration border{};
-  std::optional<GroupGeometry> replicas;
+  std::optional<ReplicaPrices> replicas;
+  /// Two ranks that hold the same stage, nearer to each other than any such pair is.
+  std::optional<ReplicaPrices> copies;
 };
 
 PointCosts ClosedForm::costs_of(const PlanPoint& point) {
@@ -90,8 +94,8 @@ std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_reco
   }
   Bound bound;
   bound.time = stretched(
-      point.micro_batches * std::max(busy(sum) / point.pp, longest) + once_a_step(machine()),
-      least_stretch(machine(), point.devices()));
+      point.micro_batches * std::max(busy(sum) / point.pp, longest) + once_a_step(machine_),
+      least_stretch(machine_, point.devices()));
   const LayerCost held = sum_of(*lean);
   const Bytes state = held.parameters + held.gradients + held.optimizer_state -
                       lean->tied.parameters - lean->tied.gradients - lean->tied.optimizer_state;
@@ -181,27 +185,33 @@ const ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
       .first->second;
 }
 
-Duration ClosedForm::reduction(const PlanPoint& point,
-                               Bytes gradients,
-                               const GroupGeometry& group) const {
+Duration ClosedForm::reduction(const PlanPoint& point, Bytes gradients, Exchange& exchange) const {
+  if (!exchange.replicas) {
+    return Duration{};
+  }
   return point.zero == 3
-             ? collective(OpKind::kReduceScatter, ReplicaTraffic::kSharded, gradients, group)
+             ? collective(OpKind::kReduceScatter, ReplicaTraffic::kSharded, gradients, exchange)
              : collective(point.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter,
                           ReplicaTraffic::kReduction,
                           gradients,
-                          group);
+                          exchange);
 }
 
 Duration ClosedForm::collective(OpKind kind,
                                 ReplicaTraffic traffic,
                                 Bytes bytes,
-                                const GroupGeometry& group) const {
-  Operation op;
-  op.kind = kind;
-  op.variant = OpVariant::kSum;
-  op.dtype = DType::kFloat32;
-  op.shape.cols = bytes.count() / size_of(op.dtype).count();
-  return op.shape.cols == 0 ? Duration{} : least_exposed(machine(), traffic, op, group);
+                                Exchange& exchange) const {
+  return least_exposed(machine_, traffic, exchange.replicas->of(kind, bytes));
+}
+
+/// Gradients of a stage's copies are summed once its rank has done all its work, before replicas
+/// reduce them, and nothing hides it.
+Duration ClosedForm::between_copies(const StageProfile& stages,
+                                    const RankProfile& rank,
+                                    Exchange& exchange) const {
+  return stages.copies > 1 && exchange.replicas
+             ? exchange.copies->of(OpKind::kAllReduce, rank.least_gradients)
+             : Duration{};
 }
 
 ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes border) const {
@@ -209,32 +219,22 @@ ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes borde
   const RankStrides strides = strides_of(point);
   if (point.pp > 1) {
     exchange.border =
-        least_exposed(machine(), border, job_.places->ends(strides.pipeline), point.tp);
+        least_exposed(machine_, border, job_.places->ends(strides.pipeline), point.tp);
   }
   if (point.dp > 1) {
-    exchange.replicas = job_.places->group(point.dp, strides.data);
+    exchange.replicas.emplace(machine_, job_.places->group(point.dp, strides.data));
+    exchange.copies.emplace(machine_, job_.places->group(2, strides.pipeline));
   }
   return exchange;
 }
 
 Duration ClosedForm::time_of(const PlanPoint& point,
                              const StageProfile& stages,
-                             const Exchange& exchange) const {
+                             Exchange& exchange) const {
   const bool split = generator_of(point).splits_backward;
   const bool pairs = generator_of(point).pairs;
   const std::int64_t batches = point.micro_batches / stages.copies;
-  Bytes last_bytes(-1);
-  Duration last_time{};
-  const auto reduced = [&](Bytes gradients) {
-    if (!exchange.replicas) {
-      return Duration{};
-    }
-    if (gradients != last_bytes) {
-      last_bytes = gradients;
-      last_time = reduction(point, gradients, *exchange.replicas);
-    }
-    return last_time;
-  };
+  const auto reduced = [&](Bytes gradients) { return reduction(point, gradients, exchange); };
   const Duration first = reduced(stages.ranks.front().first_gradients);
   Duration bound{};
   for (const RankProfile& rank : stages.ranks) {
@@ -250,35 +250,43 @@ Duration ClosedForm::time_of(const PlanPoint& point,
     } else {
       bound = std::max({bound, worked + reduced(rank.first_gradients), worked + rank.up + up});
     }
-    if (point.zero >= 2 && exchange.replicas) {
-      const Duration scatter = reduced(rank.gradients);
-      const Duration gather = point.zero == 3 ? collective(OpKind::kAllGather,
-                                                           ReplicaTraffic::kSharded,
-                                                           rank.parameters,
-                                                           *exchange.replicas)
-                                              : Duration{};
+    if (!exchange.replicas) {
+      continue;
+    }
+    const Duration summed = between_copies(stages, rank, exchange);
+    bound = std::max(bound, worked + summed);
+    if (machine_.rules.collectives_block) {
+      const ReplicaLoad load = replica_load(machine_, point, rank, batches, *exchange.replicas);
+      const Duration busy = batches * (rank.work - hidden) + load.busy + summed;
+      bound = std::max(bound, busy + std::max(Duration{}, begin - load.early));
+    } else if (point.zero >= 2) {
+      const Duration scatter = reduced(rank.own_gradients);
+      const Duration gather =
+          point.zero == 3
+              ? collective(
+                    OpKind::kAllGather, ReplicaTraffic::kSharded, rank.own_parameters, exchange)
+              : Duration{};
       bound = std::max(bound, begin + batches * (scatter + gather));
     }
   }
   return stretched(bound + update_of(point, stages, exchange),
-                   least_stretch(machine(), point.devices()));
+                   least_stretch(machine_, point.devices()));
 }
 
 Duration ClosedForm::update_of(const PlanPoint& point,
                                const StageProfile& stages,
-                               const Exchange& exchange) const {
+                               Exchange& exchange) const {
   Duration most{};
   Duration least = Duration::max();
-  const Duration once = once_a_step(machine());
+  const Duration once = once_a_step(machine_);
   for (const RankProfile& rank : stages.ranks) {
     // Sharded state is updated by fewer and larger operations than what was priced.
     Duration own = once + (point.zero == 0 ? rank.optimizer : Duration{});
     if ((point.zero == 1 || point.zero == 2) && exchange.replicas) {
-      // Parameters may be sent out while what comes once a step lasts.
-      own = std::max(
-          own,
-          collective(
-              OpKind::kAllGather, ReplicaTraffic::kGather, rank.parameters, *exchange.replicas));
+      const Duration gather =
+          collective(OpKind::kAllGather, ReplicaTraffic::kGather, rank.parameters, exchange);
+      // Parameters may be sent out while what comes once a step lasts, if that is not held up.
+      own = machine_.rules.collectives_block ? own + gather : std::max(own, gather);
     }
     most = std::max(most, own);
     least = std::min(least, own);
@@ -331,7 +339,8 @@ bool ClosedForm::even_is_balanced(const PlanPoint& point) {
 Bound ClosedForm::of_pipeline(const PlanPoint& point) {
   const Profile& profile = profile_of(point);
   Bound bound;
-  bound.time = time_of(point, profile.stages, Exchange{});
+  Exchange nothing;
+  bound.time = time_of(point, profile.stages, nothing);
   // Recomputation would make room.
   if (!point.recompute_fits && point.cut != kBalancedCut) {
     bound.memory = memory_of(point, profile.stages, 0, nullptr);
@@ -342,24 +351,58 @@ Bound ClosedForm::of_pipeline(const PlanPoint& point) {
   return bound;
 }
 
+struct ClosedForm::Common {
+  PlanPoint point;
+  const Profile* profile = nullptr;
+  Exchange exchange;
+};
+
+ClosedForm::Common& ClosedForm::common_of(const PlanPoint& point) {
+  PlanPoint shared = point;
+  shared.zero = 0;
+  shared.shard_group = 0;
+  shared.bucket_megabytes = 0;
+  if (!common_ || common_->point != shared) {
+    common_ = std::make_shared<Common>(
+        Common{shared, &profile_of(point), exchange_of(point, costs_of(point).plain->border)});
+  }
+  return *common_;
+}
+
+bool& ClosedForm::unfit(const PlanPoint& point) {
+  PlanPoint shared = point;
+  shared.rank_order = 0;
+  shared.zero = 0;
+  shared.shard_group = 0;
+  shared.bucket_megabytes = 0;
+  if (shared != unfit_point_) {
+    unfit_point_ = shared;
+    unfit_.fill(false);
+  }
+  return unfit_[static_cast<std::size_t>(point.zero)];
+}
+
 Estimate ClosedForm::whole(const PlanPoint& point, Duration limit) {
-  const PointCosts costs = costs_of(point);
-  const Exchange exchange = exchange_of(point, costs.plain->border);
-  const Profile& profile = profile_of(point);
+  Common& common = common_of(point);
+  const Profile* kept = common.profile;
   Estimate estimate;
-  estimate.bound.time = time_of(point, profile.stages, exchange);
-  estimate.bound.memory = memory_of(point, profile.stages, point.zero, &estimate.state);
+  estimate.bound.memory = memory_of(point, kept->stages, point.zero, &estimate.state);
   estimate.fits = estimate.bound.memory <= job_.capacity + job_.context;
-  const Profile* kept = &profile;
-  std::optional<Profile> other;
   const bool movable = point.recompute_fits || (point.cut == kBalancedCut && point.pp > 1);
-  if (!estimate.fits && movable && estimate.bound.time < limit) {
+  if (!estimate.fits && (!movable || unfit(point))) {
+    return estimate;
+  }
+  estimate.bound.time = time_of(point, kept->stages, common.exchange);
+  std::optional<Profile> other;
+  if (!estimate.fits && estimate.bound.time < limit) {
     other = fitting(point);
     if (other) {
       kept = &*other;
-      estimate.bound.time = time_of(point, other->stages, exchange);
+      estimate.bound.time = time_of(point, other->stages, common.exchange);
       estimate.bound.memory = memory_of(point, other->stages, point.zero, &estimate.state);
       estimate.fits = true;
+    } else {
+      unfit(point) = true;
     }
   }
   if (estimate.fits && estimate.bound.time < limit) {
@@ -379,14 +422,15 @@ Estimate ClosedForm::recomputing(const PlanPoint& point,
     more.recomputed.push_back(std::min(layers, again));
   }
   const Profile profile = make_profile(point, more.stage_layers, more.recomputed);
-  more.bound.time = time_of(point, profile.stages, exchange_of(point, costs.plain->border));
+  Exchange exchange = exchange_of(point, costs.plain->border);
+  more.bound.time = time_of(point, profile.stages, exchange);
   more.bound.memory = memory_of(point, profile.stages, point.zero, &more.state);
   return more;
 }
 
 StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estimate) {
   const PointCosts costs = costs_of(point);
-  const Exchange exchange = exchange_of(point, costs.plain->border);
+  Exchange exchange = exchange_of(point, costs.plain->border);
   const Profile profile = make_profile(point, estimate.stage_layers, estimate.recomputed);
   StageCosts stages;
   const bool pairs = generator_of(point).pairs;
@@ -411,12 +455,13 @@ StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estim
                               *std::ranges::max_element(stages.input_leading)) -
                      *std::ranges::max_element(stages.trailing);
   stages.update = update_of(point, profile.stages, exchange);
-  stages.stretch = least_stretch(machine(), point.devices());
+  stages.stretch = least_stretch(machine_, point.devices());
   const bool split = generator_of(point).splits_backward;
   for (const RankProfile& rank : profile.stages.ranks) {
-    const Bytes gradients = split ? rank.least_gradients : rank.first_gradients;
-    stages.behind.push_back(exchange.replicas ? reduction(point, gradients, *exchange.replicas)
-                                              : Duration{});
+    const bool first = !split && profile.stages.copies == 1;
+    const Bytes gradients = first ? rank.first_gradients : rank.least_gradients;
+    stages.behind.push_back(reduction(point, gradients, exchange) +
+                            between_copies(profile.stages, rank, exchange));
     stages.held.push_back(state_of(point, rank, point.zero) + job_.context);
   }
   return stages;

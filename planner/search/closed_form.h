@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -85,7 +86,7 @@ class ClosedForm {
     DType gradient = DType::kFloat32;
   };
   /// Everything must outlive this object.
-  explicit ClosedForm(const Job& job) : job_(job) {}
+  explicit ClosedForm(const Job& job) : job_(job), machine_(*job.cost, *job.cluster) {}
 
   /// Layers alone on all ranks, whatever schedule, cut, ZeRO stage and placement.  With
   /// `any_recompute`, whatever is recomputed, too.  Nothing where layers have no price.
@@ -140,23 +141,25 @@ class ClosedForm {
   [[nodiscard]] const std::vector<std::int32_t>& unlimited_cut(const PlanPoint& point);
   [[nodiscard]] Duration update_of(const PlanPoint& point,
                                    const StageProfile& stages,
-                                   const Exchange& exchange) const;
+                                   Exchange& exchange) const;
   [[nodiscard]] Duration time_of(const PlanPoint& point,
                                  const StageProfile& stages,
-                                 const Exchange& exchange) const;
+                                 Exchange& exchange) const;
   [[nodiscard]] Bytes memory_of(const PlanPoint& point,
                                 const StageProfile& stages,
                                 std::int32_t zero,
                                 Bytes* state) const;
   [[nodiscard]] Exchange exchange_of(const PlanPoint& point, Bytes border) const;
-  [[nodiscard]] PricedMachine machine() const { return {job_.cost, job_.cluster}; }
   [[nodiscard]] Duration reduction(const PlanPoint& point,
                                    Bytes gradients,
-                                   const GroupGeometry& group) const;
+                                   Exchange& exchange) const;
   [[nodiscard]] Duration collective(OpKind kind,
                                     ReplicaTraffic traffic,
                                     Bytes bytes,
-                                    const GroupGeometry& group) const;
+                                    Exchange& exchange) const;
+  [[nodiscard]] Duration between_copies(const StageProfile& stages,
+                                        const RankProfile& rank,
+                                        Exchange& exchange) const;
   /// A cut that fits, or layers recomputed so that it does; nothing where there is none.
   [[nodiscard]] std::optional<Profile> fitting(const PlanPoint& point);
   [[nodiscard]] std::optional<Profile> recomputed_in(const PlanPoint& point,
@@ -164,7 +167,18 @@ class ClosedForm {
   [[nodiscard]] std::optional<Profile> recomputed_evenly(const PlanPoint& point,
                                                          const Profile& profile);
 
+  /// What points have in common that differ in ZeRO stage and buckets alone.
+  struct Common;
+  [[nodiscard]] Common& common_of(const PlanPoint& point);
+  /// Whether no cut and no recomputation of the point fits, whatever the rank order: worked out
+  /// once by ZeRO stage.
+  [[nodiscard]] bool& unfit(const PlanPoint& point);
+
   Job job_;
+  PricedMachine machine_;
+  std::shared_ptr<Common> common_;  ///< of the last point
+  PlanPoint unfit_point_;           ///< without rank order, ZeRO stage and bucket
+  std::array<bool, 4> unfit_{};     ///< by ZeRO stage
   std::map<ProfileKey, Profile> profiles_;
   std::map<ProfileKey, std::vector<std::int32_t>> cuts_;
 };

@@ -99,11 +99,14 @@ bool may_hold_less(const PlanPoint& point) {
 }
 
 void refine(const WalkJob& job, OrderCache& orders, Leaf& leaf) {
+  ClosedForm closed_form(job.closed_form);
+  if (leaf.estimate.stage_layers.empty()) {
+    leaf.estimate = closed_form.whole(leaf.point, Duration::max());
+  }
   const OrderCache::Entry* entry = orders.find(leaf.point);
   if (entry == nullptr) {
     return;
   }
-  ClosedForm closed_form(job.closed_form);
   const Bytes usable = job.closed_form.capacity + job.closed_form.context;
   const auto in_order = [&](Estimate estimate) {
     const StageCosts stages = closed_form.stage_costs(leaf.point, estimate);

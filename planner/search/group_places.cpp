@@ -1,11 +1,36 @@
 #include "planner/search/group_places.h"
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
 
 #include "planner/search/dimension.h"
 
 namespace stagewright {
 namespace {
+
+enum class Axis : std::uint8_t {
+  kTensor,
+  kData,
+  kPipeline
+};
+using AxisOrder = std::array<Axis, 3>;
+
+/// rank_orders() without context parallelism, which has no group here.
+std::vector<AxisOrder> axis_orders() {
+  std::vector<AxisOrder> orders;
+  for (const RankOrder& order : rank_orders()) {
+    AxisOrder& axes = orders.emplace_back();
+    std::size_t next = 0;
+    for (const std::string& axis : order) {
+      if (axis != "cp") {
+        axes[next++] = axis == "tp" ? Axis::kTensor : axis == "dp" ? Axis::kData : Axis::kPipeline;
+      }
+    }
+  }
+  return orders;
+}
 
 void keep_fastest(LinkSpec& kept, const LinkSpec& link) {
   if (link.bandwidth.count() * link.efficiency > kept.bandwidth.count() * kept.efficiency) {
@@ -16,16 +41,17 @@ void keep_fastest(LinkSpec& kept, const LinkSpec& link) {
 }  // namespace
 
 RankStrides strides_of(const PlanPoint& point) {
+  static const std::vector<AxisOrder> kOrders = axis_orders();
   RankStrides strides;
   std::int64_t stride = 1;
-  for (const std::string& axis : rank_orders()[static_cast<std::size_t>(point.rank_order)]) {
-    if (axis == "tp") {
+  for (const Axis axis : kOrders[static_cast<std::size_t>(point.rank_order)]) {
+    if (axis == Axis::kTensor) {
       strides.tensor = stride;
       stride *= point.tp;
-    } else if (axis == "dp") {
+    } else if (axis == Axis::kData) {
       strides.data = stride;
       stride *= point.dp;
-    } else if (axis == "pp") {
+    } else {
       strides.pipeline = stride;
       stride *= point.pp;
     }

@@ -9,10 +9,6 @@ namespace stagewright {
 
 namespace {
 
-ExecutionRules rules_of(const PricedMachine& machine) {
-  return machine.cost->rules(machine.cluster->types.front());
-}
-
 double most_hidden(const ExecutionRules& rules, ReplicaTraffic traffic) {
   switch (traffic) {
     case ReplicaTraffic::kReduction:
@@ -28,12 +24,8 @@ double most_hidden(const ExecutionRules& rules, ReplicaTraffic traffic) {
 
 }  // namespace
 
-Duration least_exposed(const PricedMachine& machine,
-                       ReplicaTraffic traffic,
-                       const Operation& op,
-                       const GroupGeometry& group) {
-  const double hidden = most_hidden(rules_of(machine), traffic);
-  const Duration whole = machine.cost->collective(op, group).time;
+Duration least_exposed(const PricedMachine& machine, ReplicaTraffic traffic, Duration whole) {
+  const double hidden = most_hidden(machine.rules, traffic);
   return hidden == 0 ? whole : from_seconds(to_seconds(whole) * (1 - hidden));
 }
 
@@ -42,17 +34,17 @@ Duration least_exposed(const PricedMachine& machine,
                        const GroupGeometry& ends,
                        std::int32_t copies) {
   RankPlace place;
-  place.rules = rules_of(machine);
+  place.rules = machine.rules;
   place.activation_copies = copies;
   return message_time(message, ends, place, *machine.cost);
 }
 
 Duration once_a_step(const PricedMachine& machine) {
-  return rules_of(machine).once_a_step;
+  return machine.rules.once_a_step;
 }
 
 double least_stretch(const PricedMachine& machine, std::int64_t devices) {
-  const ExecutionRules rules = rules_of(machine);
+  const ExecutionRules& rules = machine.rules;
   if (rules == ExecutionRules{}) {
     return 1;
   }

@@ -4,13 +4,18 @@
 
 #include "core/cluster/cluster.h"
 #include "sim/cost/cost_model.h"
+#include "sim/cost/execution_rules.h"
 
 namespace stagewright {
 
-/// What a bound asks prices of.
+/// What a bound asks prices of.  Both must outlive this object.
 struct PricedMachine {
-  const CostModel* cost = nullptr;
-  const Cluster* cluster = nullptr;
+  PricedMachine(const CostModel& prices, const Cluster& devices)
+      : cost(&prices), cluster(&devices), rules(prices.rules(devices.types.front())) {}
+
+  const CostModel* cost;
+  const Cluster* cluster;
+  ExecutionRules rules;
 };
 
 /// What replicas exchange, by what may hide it.
@@ -20,12 +25,11 @@ enum class ReplicaTraffic : std::uint8_t {
   kSharded,    ///< of parameters and gradients that are whole for a micro-batch only
 };
 
-/// A collective that replicas share, when as much of it is hidden as the rules of the cost model
-/// allow.
+/// Of a collective that replicas share and that takes so long, what the rules of the cost model
+/// let nothing hide.
 [[nodiscard]] Duration least_exposed(const PricedMachine& machine,
                                      ReplicaTraffic traffic,
-                                     const Operation& op,
-                                     const GroupGeometry& group);
+                                     Duration whole);
 /// A message between stages on its link; `copies` ranks hold the same activation.
 [[nodiscard]] Duration least_exposed(const PricedMachine& machine,
                                      Bytes message,

@@ -30,6 +30,8 @@ constexpr std::int64_t kSmallSpace = 20'000;
 /// Simulated together: more than the threads of a desktop, so that the result depends on none.
 constexpr std::size_t kBatch = 8;
 constexpr std::size_t kRefined = 64;
+/// The same, where the first that fits will do.
+constexpr std::size_t kFirstBatch = 2;
 /// Coarse plans tried for a first one that fits.
 constexpr std::size_t kMostFirstPlans = 64;
 constexpr std::size_t kMostRejections = 1000;
@@ -110,9 +112,10 @@ class Search {
       const std::function<bool(double next)>& enough);
   void refine_all(std::vector<Leaf> leaves, LeafQueue& queue);
   void simulate_all(std::vector<Leaf> leaves);
-  /// Simulates leaves, best first, until `enough` says so for the objective of the next one's
-  /// bound.  The least objective that is left.
+  /// Simulates leaves, best first, `batch` at once, until `enough` says so for the objective of the
+  /// next one's bound.  The least objective that is left.
   double simulate_in_order(std::vector<Leaf> leaves,
+                           std::size_t batch,
                            const std::function<bool(double next)>& enough);
   void keep(Simulated simulated);
   void first_plans();
@@ -188,7 +191,7 @@ std::vector<WalkResult> Search::walk_all(bool coarse) {
       results[i] = walk_degrees(job, degrees_[i].tp, degrees_[i].pp);
       const SpaceCounts& counts = results[i].counts;
       progress(counts.evaluated + counts.by_devices + counts.by_state + counts.by_activations +
-               counts.by_compute + counts.by_pipeline);
+               counts.by_compute + counts.by_pipeline + counts.by_exchange);
     });
   });
   return results;
@@ -269,6 +272,7 @@ void Search::simulate_all(std::vector<Leaf> leaves) {
 /// Best first: whatever has the least bound is timed in its own order, and simulated once it still
 /// has the least.
 double Search::simulate_in_order(std::vector<Leaf> leaves,
+                                 std::size_t batch,
                                  const std::function<bool(double next)>& enough) {
   LeafQueue queue;
   for (Leaf& leaf : leaves) {
@@ -281,7 +285,7 @@ double Search::simulate_in_order(std::vector<Leaf> leaves,
       break;
     }
     if (std::get<1>(queue.begin()->first)) {
-      simulate_all(next_leaves(queue, true, kBatch, enough));
+      simulate_all(next_leaves(queue, true, batch, enough));
     } else {
       refine_all(next_leaves(queue, false, kRefined, enough), queue);
     }
@@ -302,7 +306,8 @@ void Search::first_plans() {
     leaves.resize(kMostFirstPlans);
   }
   const std::size_t wanted = request_.gap > 0 ? 1 : kept();
-  simulate_in_order(std::move(leaves), [&](double next) {
+  const std::size_t batch = request_.gap > 0 ? kFirstBatch : kBatch;
+  simulate_in_order(std::move(leaves), batch, [&](double next) {
     const bool found = all_.size() >= wanted;
     return found && (request_.gap > 0 || next >= worst_kept());
   });
@@ -319,6 +324,7 @@ void Search::merge(std::vector<WalkResult> walks) {
     space.by_activations += walk.counts.by_activations;
     space.by_compute += walk.counts.by_compute;
     space.by_pipeline += walk.counts.by_pipeline;
+    space.by_exchange += walk.counts.by_exchange;
     space.duplicates += walk.counts.duplicates;
     space.without_price += walk.counts.without_price;
     space.left += walk.counts.left;
@@ -348,7 +354,7 @@ void Search::merge(std::vector<WalkResult> walks) {
 
 void Search::simulate_front() {
   const std::int64_t before = result_.simulated;
-  const double next = simulate_in_order(std::move(leaves_), [&](double bound) {
+  const double next = simulate_in_order(std::move(leaves_), kBatch, [&](double bound) {
     if (request_.most_simulated && result_.simulated - before >= *request_.most_simulated) {
       return true;
     }

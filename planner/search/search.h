@@ -90,6 +90,7 @@ struct SpaceCounts {
   std::int64_t by_activations = 0;  ///< pruned: with one micro-batch's activations
   std::int64_t by_compute = 0;      ///< pruned: the layers alone take too long
   std::int64_t by_pipeline = 0;     ///< pruned: with the schedule's fill and drain
+  std::int64_t by_exchange = 0;     ///< pruned: with what replicas exchange and hold of the state
   std::int64_t duplicates = 0;      ///< the same plan as another point
   std::int64_t without_price = 0;   ///< pruned: layers that cannot be lowered so
   std::int64_t left = 0;            ///< not looked at: stopped early

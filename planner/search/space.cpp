@@ -77,6 +77,15 @@ void allowed_values(const SpaceJob& job,
   });
 }
 
+std::size_t SpaceCounter::KeyHash::operator()(const Key& key) const {
+  // FNV-1a over words, with the high bits brought down, where buckets are chosen.
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const std::uint64_t word : key) {
+    hash = (hash ^ word ^ (word >> 32U)) * 0x100000001b3U;
+  }
+  return static_cast<std::size_t>(hash ^ (hash >> 32U));
+}
+
 SpaceCounter::Key SpaceCounter::key_of(std::size_t level, const PlanPoint& point) const {
   const auto all = dimensions();
   Key key{};

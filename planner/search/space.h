@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/cluster/cluster.h"
@@ -42,10 +42,13 @@ class SpaceCounter {
 
  private:
   using Key = std::array<std::uint64_t, kDimensionCount>;
+  struct KeyHash {
+    [[nodiscard]] std::size_t operator()(const Key& key) const;
+  };
   [[nodiscard]] Key key_of(std::size_t level, const PlanPoint& point) const;
 
   const SpaceJob* job_;
-  std::array<std::map<Key, std::int64_t>, kDimensionCount + 1> known_;
+  std::array<std::unordered_map<Key, std::int64_t, KeyHash>, kDimensionCount + 1> known_;
 };
 
 /// The first point below, or nothing where the constraints leave none.

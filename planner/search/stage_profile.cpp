@@ -67,6 +67,8 @@ std::vector<Way> ways_of(const std::vector<Stage>& stages, const std::vector<std
 void add_stage(RankProfile& rank, const Stage& stage) {
   rank.work += stage.sum.time();
   rank.waits += stage.sum.forward_waits + stage.sum.backward_waits;
+  rank.backward += stage.sum.backward;
+  rank.split_work += stage.sum.forward + stage.sum.input + stage.sum.weight;
   rank.forward_input += stage.sum.forward + std::min(stage.sum.input, stage.sum.backward);
   rank.optimizer += stage.sum.optimizer;
   rank.parameters += stage.sum.parameters;
@@ -126,18 +128,20 @@ StageProfile stage_profile(const PointCosts& costs,
         std::ranges::any_of(placement, [&](const auto& copy) { return here(copy.front()); });
     const bool last =
         std::ranges::any_of(placement, [&](const auto& copy) { return here(copy.back()); });
-    if (!first || !last) {
-      continue;
-    }
     RankProfile& rank = profile.ranks[r];
     const LayerCost& tied = costs.plain->tied;
-    rank.parameters -= tied.parameters;
-    rank.gradients -= tied.gradients;
-    rank.optimizer_state -= tied.optimizer_state;
-    // The tied bucket is no part of what is gathered or scattered stage by stage.
-    rank.least_gradients = Bytes{};
-    rank.least_parameters = Bytes{};
-    rank.first_gradients -= std::min(rank.first_gradients, tied.gradients);
+    if (first && last) {
+      rank.parameters -= tied.parameters;
+      rank.gradients -= tied.gradients;
+      rank.optimizer_state -= tied.optimizer_state;
+      // The tied bucket is no part of what is gathered or scattered stage by stage.
+      rank.least_gradients = Bytes{};
+      rank.least_parameters = Bytes{};
+      rank.first_gradients -= std::min(rank.first_gradients, tied.gradients);
+    }
+    const bool shared = (first || last) && stages.size() > 1;
+    rank.own_gradients = rank.gradients - (shared ? tied.gradients : Bytes{});
+    rank.own_parameters = rank.parameters - (shared ? tied.parameters : Bytes{});
   }
   return profile;
 }

@@ -30,8 +30,10 @@ struct StageSum {
 /// What a pipeline rank does and holds under a cut and a placement, per micro-batch of one copy of
 /// the pipeline, in sums that no longer know layers.
 struct RankProfile {
-  Duration work{};   ///< forward and backward of its stages
-  Duration waits{};  ///< part of it that pairs may hide
+  Duration work{};        ///< forward and backward of its stages
+  Duration waits{};       ///< part of it that pairs may hide
+  Duration backward{};    ///< part of it
+  Duration split_work{};  ///< the same with its backwards in halves
   Duration
       forward_input{};  ///< forward and the input half of its backward, or all of it if shorter
   Duration head{};      ///< forwards before its first stage
@@ -44,6 +46,8 @@ struct RankProfile {
   Bytes gradients{};        ///< of all its stages
   Bytes least_gradients{};  ///< of the stage with the fewest
   Bytes first_gradients{};  ///< of its first stage
+  Bytes own_gradients{};    ///< of weights that no other stage holds
+  Bytes own_parameters{};
   Bytes optimizer_state{};
   Bytes least_parameters{};  ///< of the stage with the fewest
   Bytes saved{};             ///< by a micro-batch on all its stages

@@ -24,6 +24,7 @@ struct Levels {
   std::size_t micro_batches = 0;
   std::size_t recompute = 0;
   std::size_t cut = 0;
+  std::size_t shard_group = 0;  ///< only buckets and precision of transfers are behind it
 
   Levels() {
     const auto all = dimensions();
@@ -36,6 +37,7 @@ struct Levels {
     micro_batches = behind("micro-batches");
     recompute = behind("recompute-layers");
     cut = behind("layers");
+    shard_group = behind("shard-group");
   }
 };
 
@@ -170,7 +172,21 @@ class Walk {
         return true;
       }
     }
-    return false;
+    // Buckets change no bound; the precision of transfers does.
+    return level == levels().shard_group && job_.space->constraint("transfer") == nullptr &&
+           pruned_by_exchange(level, point);
+  }
+
+  bool pruned_by_exchange(std::size_t level, const PlanPoint& point) {
+    shared_point_ = point;
+    shared_ = closed_form_.whole(point, time_limit());
+    if (!shared_->fits) {
+      miss(point, shared_->bound.memory, shared_->state);
+    } else if (value_at(point, shared_->bound) < limit()) {
+      return false;
+    }
+    drop(&SpaceCounts::by_exchange, level, point);
+    return true;
   }
 
   bool pruned_by_devices(std::size_t level, const PlanPoint& point) {
@@ -250,7 +266,11 @@ class Walk {
       evaluate_closed_form(point);
       return;
     }
-    Estimate estimate = closed_form_.whole(point, time_limit());
+    PlanPoint without_buckets = point;
+    without_buckets.bucket_megabytes = 0;
+    Estimate estimate = shared_ && shared_point_ == without_buckets
+                            ? *shared_
+                            : closed_form_.whole(point, time_limit());
     const double value = value_at(point, estimate.bound);
     if (!estimate.fits) {
       ++result_.out_of_memory;
@@ -265,7 +285,9 @@ class Walk {
       return;
     }
     best_ = std::min(best_, value);
-    result_.leaves.push_back({point, value, std::move(estimate)});
+    // Its cut is found again where it is needed: of most leaves it never is.
+    result_.leaves.push_back(
+        {point, value, {.bound = estimate.bound, .fits = true, .state = estimate.state}});
     if (result_.leaves.size() >= 2 * most_leaves()) {
       std::ranges::stable_sort(result_.leaves, {}, &Leaf::value);
       trim(result_.leaves, most_leaves());
@@ -338,6 +360,8 @@ class Walk {
   ClosedForm closed_form_;
   std::optional<TrainingSetup> setup_;  ///< of the point at hand
   WalkResult result_;
+  PlanPoint shared_point_;
+  std::optional<Estimate> shared_;  ///< of all buckets of that point
   double best_ = std::numeric_limits<double>::infinity();
   double worst_estimate_ = std::numeric_limits<double>::infinity();
   std::uint64_t steps_ = 0;

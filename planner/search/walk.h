@@ -17,8 +17,8 @@ namespace stagewright {
 /// A point that may be worth simulating; or, where lowering cannot execute it, its closed form.
 struct Leaf {
   PlanPoint point;
-  double value = 0;  ///< objective of its bounds
-  Estimate estimate;
+  double value = 0;   ///< objective of its bounds
+  Estimate estimate;  ///< of a walk's: without the cut, which refine() (front.h) finds again
 };
 
 /// What all walks of a search share.

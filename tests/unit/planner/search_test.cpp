@@ -149,8 +149,8 @@ TEST_F(SearchTest, CountsOfTheSpaceAddUp) {
   const SpaceCounts& space = result->space;
   EXPECT_EQ(space.size,
             space.evaluated + space.by_devices + space.by_state + space.by_activations +
-                space.by_compute + space.by_pipeline + space.duplicates + space.without_price +
-                space.left);
+                space.by_compute + space.by_pipeline + space.by_exchange + space.duplicates +
+                space.without_price + space.left);
 }
 
 TEST_F(SearchTest, RejectedPointsSayWhy) {
