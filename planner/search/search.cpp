@@ -30,8 +30,6 @@ constexpr std::int64_t kSmallSpace = 20'000;
 /// Simulated together: more than the threads of a desktop, so that the result depends on none.
 constexpr std::size_t kBatch = 8;
 constexpr std::size_t kRefined = 64;
-/// The same, where the first that fits will do.
-constexpr std::size_t kFirstBatch = 2;
 /// Coarse plans tried for a first one that fits.
 constexpr std::size_t kMostFirstPlans = 64;
 constexpr std::size_t kMostRejections = 1000;
@@ -112,10 +110,9 @@ class Search {
       const std::function<bool(double next)>& enough);
   void refine_all(std::vector<Leaf> leaves, LeafQueue& queue);
   void simulate_all(std::vector<Leaf> leaves);
-  /// Simulates leaves, best first, `batch` at once, until `enough` says so for the objective of the
+  /// Simulates leaves, best first, until `enough` says so for the objective of the
   /// next one's bound.  The least objective that is left.
   double simulate_in_order(std::vector<Leaf> leaves,
-                           std::size_t batch,
                            const std::function<bool(double next)>& enough);
   void keep(Simulated simulated);
   void first_plans();
@@ -272,7 +269,6 @@ void Search::simulate_all(std::vector<Leaf> leaves) {
 /// Best first: whatever has the least bound is timed in its own order, and simulated once it still
 /// has the least.
 double Search::simulate_in_order(std::vector<Leaf> leaves,
-                                 std::size_t batch,
                                  const std::function<bool(double next)>& enough) {
   LeafQueue queue;
   for (Leaf& leaf : leaves) {
@@ -285,7 +281,7 @@ double Search::simulate_in_order(std::vector<Leaf> leaves,
       break;
     }
     if (std::get<1>(queue.begin()->first)) {
-      simulate_all(next_leaves(queue, true, batch, enough));
+      simulate_all(next_leaves(queue, true, kBatch, enough));
     } else {
       refine_all(next_leaves(queue, false, kRefined, enough), queue);
     }
@@ -306,8 +302,7 @@ void Search::first_plans() {
     leaves.resize(kMostFirstPlans);
   }
   const std::size_t wanted = request_.gap > 0 ? 1 : kept();
-  const std::size_t batch = request_.gap > 0 ? kFirstBatch : kBatch;
-  simulate_in_order(std::move(leaves), batch, [&](double next) {
+  simulate_in_order(std::move(leaves), [&](double next) {
     const bool found = all_.size() >= wanted;
     return found && (request_.gap > 0 || next >= worst_kept());
   });
@@ -354,7 +349,7 @@ void Search::merge(std::vector<WalkResult> walks) {
 
 void Search::simulate_front() {
   const std::int64_t before = result_.simulated;
-  const double next = simulate_in_order(std::move(leaves_), kBatch, [&](double bound) {
+  const double next = simulate_in_order(std::move(leaves_), [&](double bound) {
     if (request_.most_simulated && result_.simulated - before >= *request_.most_simulated) {
       return true;
     }
