@@ -38,8 +38,36 @@ struct RunCommand {
   double timeout_s = 60;
   std::string rate_decay{name_of(RateDecay::kConstant)};
   std::optional<std::int32_t> decay_steps;
+  std::vector<std::string> groups;
   RunOptions options;
 };
+
+/// "NAMES=RATE" or "NAMES=RATE,DECAY".
+Result<ParameterGroup> parse_group(const std::string& text) {
+  const auto number = [](const std::string& digits) {
+    double value = 0;
+    return CLI::detail::lexical_cast(digits, value) ? std::optional(value) : std::nullopt;
+  };
+  const std::size_t equals = text.rfind('=');
+  if (equals != std::string::npos && equals > 0) {
+    const std::size_t comma = text.find(',', equals);
+    ParameterGroup group;
+    group.names = text.substr(0, equals);
+    const auto rate = number(text.substr(equals + 1, comma - equals - 1));
+    if (comma != std::string::npos) {
+      group.weight_decay = number(text.substr(comma + 1));
+    }
+    if (rate && (comma == std::string::npos || group.weight_decay)) {
+      group.rate = *rate;
+      return group;
+    }
+  }
+  return fail(ErrorCode::kInvalidInput,
+              fmt::format("'{}' is no group of parameters; write NAMES=RATE or NAMES=RATE,DECAY, "
+                          "as in '*.bias=1,0'",
+                          text),
+              "--group");
+}
 
 /// The learning rate as the options say; without a number of steps it falls to the end of the run.
 RateSchedule rate_of(const RunCommand& command) {
@@ -192,6 +220,14 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   RunOptions& options = command.options;
   options.timeout = from_seconds(command.timeout_s);
   options.rate = rate_of(command);
+  options.groups.clear();
+  for (const std::string& text : command.groups) {
+    auto group = parse_group(text);
+    if (!group) {
+      return pass_on(std::move(group));
+    }
+    options.groups.push_back(std::move(*group));
+  }
   options.stop = &InterruptGuard::requested();
   options.on_step = [&](const StepProgress& progress) {
     if (command.metrics == kStandardOutput) {
@@ -312,6 +348,10 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    "Where it ends, as a part of the plan's learning rate")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  command->add_option("--group",
+                      options->groups,
+                      "NAMES=RATE[,DECAY]: parameters with a multiple of the learning rate and a "
+                      "weight decay of their own; repeatable");
   command
       ->add_option("--token-width", options->options.token_width, "Bytes of a token in a .bin file")
       ->check(CLI::IsMember({2, 4}));

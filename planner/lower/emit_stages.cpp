@@ -243,8 +243,15 @@ void write_backward(const RankContext& context,
     LayerWriter& writer = stage.layers[i];
     gradient = write_backward(writer, gradient);
     std::vector<DraftOperation> backward = writer.take_operations();
-    append(context.recomputes_ahead(program.stage) ? ahead : ops,
-           repeated(context, draft, plan, i, writer.layer().role, stage.forward[i], backward));
+    const bool apart = context.recomputes_ahead(program.stage);
+    const std::vector<DraftOperation> again =
+        repeated(context, draft, plan, i, writer.layer().role, stage.forward[i], backward);
+    // Recomputed apart from the weight half they would be held until then; frameworks whose
+    // checkpoints repeat whole layers gather anew.
+    if (!apart && !context.splits_backward && !context.repeats.whole_layers) {
+      spare_repeated_gathers(again, backward);
+    }
+    append(apart ? ahead : ops, again);
     append(ops, std::move(backward));
   }
   if (!is_first(program.stage)) {

@@ -165,6 +165,9 @@ Result<Schedule> lower(const ModelGraph& model,
     context.updates = order.updates;
     context.versions = &versioned->stages;
     context.ahead = *ahead;
+    context.splits_backward = std::ranges::any_of(order.ranks[p], [](const Action& action) {
+      return action.kind == ActionKind::kBackwardWeight;
+    });
     context.blockwise_attention = needs_attention_workspace(cluster, *grid, axes[p].rank);
     drafts.push_back(draft_rank(context));
   }

@@ -47,7 +47,8 @@ struct RankContext {
   std::optional<WeightUpdates> updates;  ///< of an asynchronous schedule
   const std::vector<StageVersions>* versions = nullptr;  ///< by stage
   RepeatRules repeats;                                   ///< of recomputation
-  std::set<StageId> ahead;  ///< stages whose recomputation is an action of its own
+  bool splits_backward = false;  ///< weight halves run later, in actions of their own
+  std::set<StageId> ahead;       ///< stages whose recomputation is an action of its own
 
   [[nodiscard]] const Layer& layer(LayerId id) const { return model->layers[id.index()]; }
   [[nodiscard]] const StagePlan& stage(StageId id) const { return plan->stages[id.index()]; }

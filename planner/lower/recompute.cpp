@@ -105,4 +105,14 @@ std::vector<DraftOperation> attention_to_repeat(const std::vector<DraftOperation
   return repeated;
 }
 
+void spare_repeated_gathers(const std::vector<DraftOperation>& repeated,
+                            std::vector<DraftOperation>& backward) {
+  std::erase_if(backward, [&repeated](const DraftOperation& draft) {
+    return draft.op.kind == OpKind::kAllGather &&
+           std::ranges::any_of(repeated, [&draft](const DraftOperation& before) {
+             return before.op.kind == OpKind::kAllGather && before.op.outputs == draft.op.outputs;
+           });
+  });
+}
+
 }  // namespace stagewright

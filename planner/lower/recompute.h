@@ -25,4 +25,9 @@ namespace stagewright {
 [[nodiscard]] std::vector<DraftOperation> attention_to_repeat(
     const std::vector<DraftOperation>& forward, const std::vector<DraftOperation>& backward);
 
+/// Takes out of a layer's backward the gathers that what is repeated right before it makes as well:
+/// under sequence parallelism, of the inputs of projections.
+void spare_repeated_gathers(const std::vector<DraftOperation>& repeated,
+                            std::vector<DraftOperation>& backward);
+
 }  // namespace stagewright

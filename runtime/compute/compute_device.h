@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -17,6 +18,14 @@ struct OperandType {
   std::int64_t elements = 0;
 };
 
+/// A part of what an update changes that has settings of its own.
+struct UpdateRange {
+  std::int64_t begin = 0;  ///< elements of the update's tensors
+  std::int64_t end = 0;
+  double rate = 1;                       ///< times the learning rate
+  std::optional<double> weight_decay{};  ///< absent: the optimizer's, where it applies
+};
+
 /// An operation whose operands have been found.
 struct BoundOperation {
   const Operation* operation = nullptr;
@@ -26,6 +35,7 @@ struct BoundOperation {
   std::span<const OperandType> output_types;
   std::int64_t slice_begin = 0;  ///< of Operation::slice, on this rank
   std::int64_t slice_end = 0;
+  std::span<const UpdateRange> ranges;  ///< of an update: disjoint, ascending; the rest as usual
 };
 
 /// An update of the weights: what changes from one optimizer step to the next.

@@ -371,11 +371,9 @@ void run(const Operands& with, const UpdateStep& step) {
     case OpKind::kCopy:
       return run_copy(with);
     case OpKind::kSquaredSum:
-      return run_squared_sum(with, step);
     case OpKind::kSgdStep:
-      return run_sgd(with, step);
     case OpKind::kAdamWStep:
-      return run_adamw(with, step);
+      return run_optimizer(with, step);
     case OpKind::kAllReduce:
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:

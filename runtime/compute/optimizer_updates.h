@@ -4,10 +4,11 @@
 
 namespace stagewright {
 
-// Operations of the optimizer on the CPU, on fp32 operands.  Updates whose totals are no numbers
-// change nothing.
-void run_squared_sum(const Operands& with, const UpdateStep& step);
-void run_sgd(const Operands& with, const UpdateStep& step);
-void run_adamw(const Operands& with, const UpdateStep& step);
+/// Runs an operation of the optimizer on the CPU, on fp32 operands.  Updates whose totals are no
+/// numbers change nothing.  REQUIRES: its class is kOptimizer.
+void run_optimizer(const Operands& with, const UpdateStep& step);
+
+/// Whether an operation changes weights by their gradient.
+[[nodiscard]] bool is_update(const Operation& operation);
 
 }  // namespace stagewright

@@ -10,43 +10,11 @@
 #include "core/base/hash.h"
 #include "runtime/compute/kernels/convert.h"
 #include "runtime/compute/kernels/random.h"
+#include "runtime/executor/local_parameter.h"
 
 namespace stagewright {
 
 namespace {
-
-/// The part of a parameter that lies here, as a matrix (a vector is one row).
-struct LocalMatrix {
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
-  std::int64_t row_pitch = 1;  ///< elements from one row in memory to the next
-  kernels::TensorSlice slice{.global_width = 1};
-};
-
-[[nodiscard]] LocalMatrix local_matrix(const ParameterSlice& parameter,
-                                       const RankBinding& binding) {
-  const std::vector<std::int64_t>& shape = parameter.global_shape;
-  SW_CHECK(shape.size() == 1 || shape.size() == 2, "parameters of one or two dimensions");
-  LocalMatrix local;
-  local.rows = shape.size() == 2 ? shape[0] : 1;
-  local.columns = shape.back();
-  local.row_pitch = local.columns;
-  local.slice.global_width = local.columns;
-  if (!parameter.shard_axis) {
-    return local;
-  }
-  SW_CHECK(parameter.shard_group, "a sharded parameter that names its group");
-  const std::int64_t first = binding.positions[parameter.shard_group->index()] * parameter.extent;
-  if (shape.size() == 2 && *parameter.shard_axis == 0) {
-    local.rows = std::clamp<std::int64_t>(shape[0] - first, 0, parameter.extent);
-    local.slice.first_row = first;
-  } else {
-    local.columns = std::clamp<std::int64_t>(shape.back() - first, 0, parameter.extent);
-    local.row_pitch = parameter.extent;
-    local.slice.first_column = first;
-  }
-  return local;
-}
 
 /// The first 64 bits of the hash of a name.
 [[nodiscard]] std::uint64_t stream_of(const std::string& name) {
@@ -82,31 +50,6 @@ void fill(const ParameterSlice& parameter,
   }
 }
 
-/// Where elements of a parameter go, and which of them.
-struct Part {
-  std::int64_t to = 0;     ///< in the weight's tensor
-  std::int64_t first = 0;  ///< in the slice
-  std::int64_t count = 0;
-};
-
-/// Of a slice that begins at weight_offset of all members' tensors together, what lies here.
-[[nodiscard]] Part part_here(const ParameterSlice& parameter,
-                             const RankBinding& binding,
-                             std::int64_t elements) {
-  const std::int64_t offset = parameter.weight_offset;
-  if (!parameter.flat_shard) {
-    return {.to = offset, .first = 0, .count = elements};
-  }
-  const std::int64_t stride = parameter.flat_shard->stride;
-  const std::int64_t begin = binding.positions[parameter.flat_shard->group.index()] * stride;
-  const std::int64_t first = std::max(begin, offset);
-  const std::int64_t last = std::min(begin + stride, offset + elements);
-  if (first >= last) {
-    return {};
-  }
-  return {.to = first - begin, .first = first - offset, .count = last - first};
-}
-
 /// Writes values into a tensor of the given type, rounded to the nearest.
 void store(std::span<const float> values, DType type, std::byte* to) {
   const auto count = static_cast<std::int64_t>(values.size());
@@ -136,9 +79,9 @@ void initialize_parameters(const Schedule& schedule,
   const RankBinding& binding = schedule.ranks[plan.rank.index()];
   for (const ParameterSlice& parameter : plan.program->parameters) {
     const LocalMatrix local = local_matrix(parameter, binding);
-    std::vector<float> values(static_cast<std::size_t>(local.rows * local.row_pitch));
+    std::vector<float> values(static_cast<std::size_t>(local.elements()));
     fill(parameter, local, seed, values.data());
-    const Part part = part_here(parameter, binding, static_cast<std::int64_t>(values.size()));
+    const LocalRange part = local_range(parameter, binding, local);
     std::vector<TensorId> versions = parameter.other_versions;
     versions.push_back(parameter.weight);
     for (const TensorId version : versions) {

@@ -1,6 +1,7 @@
 #include "runtime/executor/rank_executor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "core/base/check.h"
 #include "runtime/backend_error.h"
 #include "runtime/compute/master_copy.h"
+#include "runtime/compute/optimizer_updates.h"
 #include "runtime/executor/initialize_parameters.h"
 #include "runtime/executor/not_finite.h"
 #include "runtime/executor/schedule_world.h"
@@ -60,7 +62,8 @@ RankExecutor::RankExecutor(const Schedule& schedule,
                            const RankPlan& plan,
                            Endpoint& endpoint,
                            ComputeDevice& device,
-                           std::uint64_t seed)
+                           std::uint64_t seed,
+                           std::span<const ParameterGroup> groups)
     : schedule_(schedule),
       binding_(schedule.ranks[plan.rank.index()]),
       plan_(plan),
@@ -69,6 +72,7 @@ RankExecutor::RankExecutor(const Schedule& schedule,
       arena_(plan_.arena.capacity),
       meter_(plan_),
       pointers_(plan_.instructions.size()),
+      update_ranges_(update_ranges(schedule_, plan_, groups)),
       earlier_send_(plan_.instructions.size()),
       needs_(plan_.instructions.size()),
       labels_(plan_.instructions.size()),
@@ -177,6 +181,7 @@ void RankExecutor::begin_step(StepRecord* record) {
   at_ = 0;
   awaited_.reset();
   totals_.reset();
+  own_norm_finite_ = true;
   for (std::vector<std::int32_t>& log : lane_logs_) {
     log.clear();
   }
@@ -248,7 +253,7 @@ void RankExecutor::run_on_host(std::size_t index,
     const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
     load(instruction, {step_number_ - 1, binding_.replica, action.micro_batch}, source, pointers);
   } else {
-    compute(instruction, pointers, constants);
+    compute(index, constants);
   }
   if (record_ != nullptr) {
     times.end = endpoint_.clock().now();
@@ -260,9 +265,9 @@ void RankExecutor::run_on_host(std::size_t index,
   }
 }
 
-void RankExecutor::compute(const Instruction& instruction,
-                           const Pointers& pointers,
-                           const UpdateStep& constants) {
+void RankExecutor::compute(std::size_t index, const UpdateStep& constants) {
+  const Instruction& instruction = plan_.instructions[index];
+  const Pointers& pointers = pointers_[index];
   UpdateStep of_update = constants;
   of_update.number = (constants.number - 1) * instruction.updates + instruction.update + 1;
   const BoundOperation bound{.operation = instruction.operation,
@@ -271,8 +276,16 @@ void RankExecutor::compute(const Instruction& instruction,
                              .input_types = pointers.input_types,
                              .output_types = pointers.output_types,
                              .slice_begin = instruction.slice_begin,
-                             .slice_end = instruction.slice_end};
+                             .slice_end = instruction.slice_end,
+                             .ranges = update_ranges_[index]};
+  if (is_hopeless(instruction)) {
+    return;
+  }
   device_.execute(bound, of_update);
+  if (instruction.operation->kind == OpKind::kSquaredSum) {
+    const auto* totals = static_cast<const float*>(pointers.outputs[0]);
+    own_norm_finite_ = own_norm_finite_ && std::isfinite(totals[instruction.operation->index]);
+  }
   if (constants.inspect) {
     if (const auto output = first_not_finite(*plan_.program, bound)) {
       const TensorId tensor = instruction.operation->outputs[*output];
@@ -282,6 +295,11 @@ void RankExecutor::compute(const Instruction& instruction,
            {}});
     }
   }
+}
+
+bool RankExecutor::is_hopeless(const Instruction& instruction) const {
+  return !own_norm_finite_ && is_update(*instruction.operation) &&
+         instruction.operation->inputs.size() == 1;
 }
 
 void RankExecutor::load(const Instruction& instruction,

@@ -13,6 +13,7 @@
 #include "runtime/executor/arena.h"
 #include "runtime/executor/memory_meter.h"
 #include "runtime/executor/micro_batch_source.h"
+#include "runtime/executor/parameter_groups.h"
 #include "runtime/executor/rank_plan.h"
 #include "runtime/executor/step_record.h"
 
@@ -32,13 +33,14 @@ struct StepTotals {
 /// naming rank, action and peer.
 class RankExecutor {
  public:
-  /// Takes the memory of the plan and initialises the weights.  All arguments must
+  /// Takes the memory of the plan and initialises the weights.  All arguments but the groups must
   /// outlive it; `plan` is of `schedule` and of the endpoint's rank.
   RankExecutor(const Schedule& schedule,
                const RankPlan& plan,
                Endpoint& endpoint,
                ComputeDevice& device,
-               std::uint64_t seed);
+               std::uint64_t seed,
+               std::span<const ParameterGroup> groups = {});
 
   /// One optimizer step.  Returns the totals where the program has them.  `record` may be null.
   std::optional<StepTotals> step(const UpdateStep& constants,
@@ -68,13 +70,14 @@ class RankExecutor {
   void run_list(const UpdateStep& constants, const MicroBatchSource& source);
   void end_step(StepRecord* record);
   void run_on_host(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
-  void compute(const Instruction& instruction,
-               const Pointers& pointers,
-               const UpdateStep& constants);
+  void compute(std::size_t index, const UpdateStep& constants);
   void load(const Instruction& instruction,
             const MicroBatchSource::Place& place,
             const MicroBatchSource& source,
             const Pointers& pointers) const;
+  /// Whether an update must not happen: it does not wait for the step's totals, and this rank's own
+  /// gradients are no numbers.
+  [[nodiscard]] bool is_hopeless(const Instruction& instruction) const;
   void account(const Instruction& instruction, bool after);
 
   /// Issues the communication that stands before instruction `index`.
@@ -107,6 +110,7 @@ class RankExecutor {
   Arena arena_;
   MemoryMeter meter_;
   std::vector<Pointers> pointers_;                        ///< by instruction
+  std::vector<std::vector<UpdateRange>> update_ranges_;   ///< by instruction
   std::vector<std::unique_ptr<Stream>> streams_;          ///< by lane; none for the compute lane
   std::vector<std::size_t> communication_;                ///< indices of what is posted, in order
   std::vector<std::optional<std::size_t>> earlier_send_;  ///< by instruction: rule 4
@@ -125,6 +129,7 @@ class RankExecutor {
   std::vector<std::unique_ptr<EventSource>> finished_;  ///< by instruction, where one waits for it
   std::vector<std::vector<std::int32_t>> lane_logs_;
   std::optional<StepTotals> totals_;
+  bool own_norm_finite_ = true;  ///< of the gradients whose squares have been added
 };
 
 }  // namespace stagewright

@@ -94,7 +94,7 @@ class RankRun {
     const std::unique_ptr<ComputeDevice> device =
         options_.make_device ? options_.make_device(endpoint_.rank()) : make_cpu_device();
     require_kernels(*device);
-    RankExecutor executor(schedule_, *plan_, endpoint_, *device, options_.seed);
+    RankExecutor executor(schedule_, *plan_, endpoint_, *device, options_.seed, options_.groups);
     const std::unique_ptr<Stream> control = endpoint_.make_stream("step");
     for (std::int32_t step = 0; step < options_.steps; ++step) {
       if (stop_wanted(*control)) {
@@ -291,6 +291,9 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
   }
   if (auto good = check(options.rate); !good) {
     return fail(good.error().code, good.error().message, "rate." + good.error().where);
+  }
+  if (auto good = check(options.groups, schedule); !good) {
+    return fail(good.error().code, good.error().message, "groups." + good.error().where);
   }
   for (const Schedule* each : std::set(schedule_of_rank.begin(), schedule_of_rank.end())) {
     if (auto good = validate(*each); !good) {

@@ -17,6 +17,7 @@
 #include "runtime/compute/compute_device.h"
 #include "runtime/executor/executed_operation.h"
 #include "runtime/executor/micro_batch_source.h"
+#include "runtime/executor/parameter_groups.h"
 #include "runtime/trainer/learning_rate.h"
 
 namespace stagewright {
@@ -39,7 +40,8 @@ struct RunOptions {
   std::filesystem::path data;
   std::optional<std::size_t> token_width;  ///< of `.bin`: 2 or 4 bytes
 
-  RateSchedule rate;  ///< of the optimizer's learning rate
+  RateSchedule rate;                   ///< of the optimizer's learning rate
+  std::vector<ParameterGroup> groups;  ///< parameters with settings of their own
 
   /// Steps whose actions and operations are recorded; all others leave their time, loss and norm.
   /// Few by default, because a step of a large list leaves megabytes.

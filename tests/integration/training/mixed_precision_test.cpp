@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -112,10 +113,14 @@ TEST(MixedPrecisionAlone, RecomputationGivesTheVeryBits) {
 }
 
 /// The CPU, but in some steps the forward of a layer makes a NaN.
+/// Counts the updates that it is asked for in those.
 class BrokenLayer final : public ComputeDevice {
  public:
-  BrokenLayer(LayerId layer, std::int64_t first_step, std::int64_t last_step)
-      : layer_(layer), first_(first_step), last_(last_step) {}
+  BrokenLayer(LayerId layer,
+              std::int64_t first_step,
+              std::int64_t last_step,
+              std::atomic<int>* updates)
+      : layer_(layer), first_(first_step), last_(last_step), updates_(updates) {}
 
   [[nodiscard]] std::string_view name() const override { return cpu_->name(); }
   [[nodiscard]] Result<void> check(const Operation& operation) const override {
@@ -123,9 +128,15 @@ class BrokenLayer final : public ComputeDevice {
   }
   void execute(const BoundOperation& bound, const UpdateStep& step) override {
     cpu_->execute(bound, step);
-    if (bound.operation->kind == OpKind::kActivationForward && bound.operation->layer == layer_ &&
-        step.number >= first_ && step.number <= last_) {
+    if (step.number < first_ || step.number > last_) {
+      return;
+    }
+    if (bound.operation->kind == OpKind::kActivationForward && bound.operation->layer == layer_) {
       *static_cast<float*>(bound.outputs[0]) = std::numeric_limits<float>::quiet_NaN();
+    }
+    if (class_of(bound.operation->kind) == OpClass::kOptimizer &&
+        bound.operation->kind != OpKind::kSquaredSum) {
+      ++*updates_;
     }
   }
 
@@ -134,17 +145,18 @@ class BrokenLayer final : public ComputeDevice {
   LayerId layer_;
   std::int64_t first_;
   std::int64_t last_;
+  std::atomic<int>* updates_;
 };
 
 class NotANumber : public testing::Test {
  protected:
-  [[nodiscard]] Result<RunReport> run_broken(std::int64_t first, std::int64_t last) const {
+  [[nodiscard]] Result<RunReport> run_broken(std::int64_t first, std::int64_t last) {
     const TokenData data = learnable_tokens();
     const SampledBatches batches(data, schedule_, 1);
     RunOptions options;
     options.steps = 8;
-    options.make_device = [first, last](RankId) {
-      return std::make_unique<BrokenLayer>(LayerId(2), first, last);
+    options.make_device = [this, first, last](RankId) {
+      return std::make_unique<BrokenLayer>(LayerId(2), first, last, &updates_);
     };
     const std::vector<const Schedule*> schedules(schedule_.ranks.size(), &schedule_);
     return run(schedules, batches, options);
@@ -152,6 +164,7 @@ class NotANumber : public testing::Test {
 
   Schedule schedule_ =
       schedule_of(small_model(Style::kGpt, 2), {.name = "dp2_tp2", .dp = 2, .tp = 2}, adamw());
+  std::atomic<int> updates_ = 0;  ///< asked for in broken steps
 };
 
 TEST_F(NotANumber, SkipsTheStepOnAllRanks) {
@@ -171,6 +184,23 @@ TEST_F(NotANumber, EndsTheRunNamingTheLayer) {
   EXPECT_NE(message.find("'block.1.activation' holds NaN or infinity"), std::string::npos)
       << message;
   EXPECT_NE(message.find("step 5"), std::string::npos) << message;
+}
+
+// Updates that wait for nothing are left out by each rank whose own gradients are no numbers, and
+// the run ends after the first such step, since ranks may have decided it differently.
+TEST_F(NotANumber, ChangesNoWeightWithoutClippingEither) {
+  for (const Layout& layout :
+       {Layout{.name = "pp2", .pp = 2}, Layout{.name = "dp2_zero1", .dp = 2, .zero_stage = 1}}) {
+    schedule_ = schedule_of(small_model(Style::kGpt, 2), layout, without_clipping(sgd()));
+    updates_ = 0;
+    const auto report = run_broken(3, 8);
+    ASSERT_FALSE(report) << layout.name;
+    const std::string message = report.error().to_string();
+    EXPECT_NE(message.find("'block.1.activation' holds NaN or infinity"), std::string::npos)
+        << message;
+    EXPECT_NE(message.find("step 3"), std::string::npos) << message;
+    EXPECT_EQ(updates_, 0) << layout.name;
+  }
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -43,6 +44,29 @@ INSTANTIATE_TEST_SUITE_P(Styles,
                                           testing::Values(Recompute::kSelective, Recompute::kFull),
                                           testing::Values(RecomputePlacement::kBackward,
                                                           RecomputePlacement::kAhead)));
+
+// Under sequence parallelism a projection's input is gathered for the repeated product, and the
+// weight's gradient reads the same; the losses stay what they are without recomputation.
+TEST(RecomputationOfDividedRows, GathersEachInputOnce) {
+  const ModelGraph model = small_model(Style::kGpt, 3);
+  Layout layout{.name = "sp2", .tp = 2, .sequence_parallel = true};
+  const auto kept = train(schedule_of(model, layout, adamw()), 3);
+  layout.recompute = Recompute::kFull;
+  const Schedule schedule = schedule_of(model, layout, adamw());
+  std::multiset<TensorId> gathered;
+  for (const Operation& op : schedule.programs.front().stages.front().backward) {
+    if (op.kind == OpKind::kAllGather) {
+      gathered.insert(op.outputs.front());
+    }
+  }
+  EXPECT_FALSE(gathered.empty());
+  for (const TensorId tensor : gathered) {
+    EXPECT_EQ(gathered.count(tensor), 1U);
+  }
+  const auto recomputed = train(schedule, 3);
+  ASSERT_TRUE(kept && recomputed);
+  EXPECT_EQ(recomputed->trace.losses, kept->trace.losses);
+}
 
 Duration step_time(const Layout& layout) {
   const Schedule schedule = schedule_of(small_model(Style::kLlama), layout, sgd());

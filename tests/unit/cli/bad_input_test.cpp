@@ -331,6 +331,14 @@ TEST_F(BadInputs, OfARun) {
           {"run", good, "--data", write("short.txt", "abc")},
           ExitCode::kInvalidInput,
           {"short.txt"}});
+  expect({"a group of parameters without a number",
+          {"run", good, "--data", "docs", "--group", "*.bias=x"},
+          ExitCode::kInvalidInput,
+          {"--group", "'*.bias=x'", "NAMES=RATE"}});
+  expect({"a group that no parameter belongs to",
+          {"run", good, "--data", good, "--group", "nothing=2"},
+          ExitCode::kInvalidInput,
+          {"groups.nothing", "embedding.table"}});
   expect({"a plan for another machine",
           {"run", example("llama3-70b-128xh100.plan.json"), "--data", "docs"},
           ExitCode::kUnsupported,

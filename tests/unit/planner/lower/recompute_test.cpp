@@ -38,5 +38,19 @@ TEST(OperationsToRepeat, IsEmptyWhereTheBackwardReadsNothingOfTheForward) {
       operations_to_repeat({op(OpKind::kGemm, {0}, {1})}, {op(OpKind::kCopy, {0}, {2})}).empty());
 }
 
+// 1 is gathered into 2 again for the repeated product; 5, a gradient, is gathered by the backward
+// alone.
+TEST(SpareRepeatedGathers, TakesOutThoseOfTheSameTensor) {
+  const std::vector<DraftOperation> repeated = {op(OpKind::kNormForward, {0}, {1}),
+                                                op(OpKind::kAllGather, {1}, {2}),
+                                                op(OpKind::kGemm, {2}, {3})};
+  std::vector<DraftOperation> backward = {op(OpKind::kAllGather, {5}, {6}),
+                                          op(OpKind::kAllGather, {1}, {2}),
+                                          op(OpKind::kGemm, {6, 2}, {7})};
+  const std::vector<DraftOperation> expected = {backward[0], backward[2]};
+  spare_repeated_gathers(repeated, backward);
+  EXPECT_EQ(backward, expected);
+}
+
 }  // namespace
 }  // namespace stagewright
