@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "cli/json_text.h"
 #include "cli/plan_options.h"
 #include "cli/plan_report.h"
+#include "cli/runnable_plans.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/training/run_sizes.h"
@@ -47,6 +49,18 @@ Result<std::vector<StageMemory>> memory_of(const DataFiles& files,
     memory.push_back(step_memory(setup, *constants));
   }
   return memory;
+}
+
+/// By candidate: why it cannot be run, if so.
+std::vector<std::optional<std::string>> obstacles_of(const ModelGraph& model,
+                                                     const Cluster& cluster,
+                                                     const std::vector<Candidate>& candidates) {
+  std::vector<std::optional<std::string>> obstacles;
+  for (const Candidate& candidate : candidates) {
+    const auto runs = check_plan_runs(model, cluster, candidate.plan);
+    obstacles.push_back(runs ? std::nullopt : std::optional(runs.error().to_string()));
+  }
+  return obstacles;
 }
 
 /// Fills in what the request leaves to the model and the cluster.  Gives the tokens of the whole
@@ -145,8 +159,12 @@ Result<Searched> run_search(const Context& context, PlanOptions& options) {
   if (!memory) {
     return pass_on(std::move(memory));
   }
+  Searched::Obstacles obstacles{.plans = obstacles_of(*model, *cluster, result->plans),
+                                .estimated = obstacles_of(*model, *cluster, result->estimated),
+                                .pareto = obstacles_of(*model, *cluster, result->pareto)};
   return Searched{.result = *std::move(result),
                   .memory = *std::move(memory),
+                  .obstacles = std::move(obstacles),
                   .objective = request.objective,
                   .step_tokens = static_cast<double>(request.global_batch) * request.sequence,
                   .tokens = *tokens};

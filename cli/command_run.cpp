@@ -15,6 +15,7 @@
 #include "cli/number_check.h"
 #include "cli/output_files.h"
 #include "cli/path_check.h"
+#include "cli/runnable_plans.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
@@ -170,16 +171,8 @@ Result<void> check_made_for(const Schedule& schedule,
 }
 
 Result<Schedule> schedule_to_run(const RunCommand& command, const PlanInputs& inputs) {
-  for (const DeviceType& type : inputs.cluster.types) {
-    if (type.name != "cpu") {
-      return fail(
-          ErrorCode::kUnsupported,
-          fmt::format("this build runs plans on the CPU, the plan is for {}; pass --cluster "
-                      "1x{}xcpu to run it with ranks as threads of this machine",
-                      type.name,
-                      inputs.plan.devices()),
-          command.plan + ":/cluster");
-    }
+  if (auto devices = check_devices_run(inputs.cluster, inputs.plan); !devices) {
+    return fail(devices.error().code, devices.error().message, command.plan + ":/cluster");
   }
   auto lowered = lower(inputs.model, inputs.cluster, inputs.plan);
   if (!lowered) {

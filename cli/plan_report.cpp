@@ -1,8 +1,10 @@
 #include "cli/plan_report.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/memory_report.h"
@@ -70,12 +72,36 @@ nlohmann::json to_json(const Searched& searched, const Candidate& candidate) {
   return json;
 }
 
-nlohmann::json to_json(const std::vector<Candidate>& candidates, const Searched& searched) {
+nlohmann::json to_json(const std::vector<Candidate>& candidates,
+                       const std::vector<std::optional<std::string>>& obstacles,
+                       const Searched& searched) {
   nlohmann::json json = nlohmann::json::array();
-  for (const Candidate& candidate : candidates) {
-    json.push_back(to_json(searched, candidate));
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    nlohmann::json& entry = json.emplace_back(to_json(searched, candidates[i]));
+    entry["runnable"] = !obstacles[i].has_value();
+    if (obstacles[i]) {
+      entry["not_runnable_because"] = *obstacles[i];
+    }
   }
   return json;
+}
+
+/// "`stagewright run` cannot train by plans 1, 2: REASON", for each reason.
+std::string obstacles_text(const std::vector<std::optional<std::string>>& obstacles) {
+  std::map<std::string, std::vector<std::size_t>> plans;
+  for (std::size_t i = 0; i < obstacles.size(); ++i) {
+    if (obstacles[i]) {
+      plans[*obstacles[i]].push_back(i + 1);
+    }
+  }
+  std::string text;
+  for (const auto& [reason, numbers] : plans) {
+    text += fmt::format("`stagewright run` cannot train by plan{} {}: {}\n",
+                        numbers.size() > 1 ? "s" : "",
+                        fmt::join(numbers, ", "),
+                        reason);
+  }
+  return text;
 }
 
 nlohmann::json space_json(const SearchResult& result) {
@@ -173,7 +199,7 @@ std::string rejections_text(const SearchResult& result, std::int32_t shown_rejec
 
 nlohmann::json to_json(const Searched& searched) {
   const SearchResult& result = searched.result;
-  nlohmann::json plans = to_json(result.plans, searched);
+  nlohmann::json plans = to_json(result.plans, searched.obstacles.plans, searched);
   for (std::size_t i = 0; i < result.plans.size(); ++i) {
     plans[i]["memory"] = to_json(searched.memory[i]);
   }
@@ -183,8 +209,8 @@ nlohmann::json to_json(const Searched& searched) {
                         {"reason", rejection.reason}});
   }
   return {{"plans", std::move(plans)},
-          {"estimated", to_json(result.estimated, searched)},
-          {"pareto", to_json(result.pareto, searched)},
+          {"estimated", to_json(result.estimated, searched.obstacles.estimated, searched)},
+          {"pareto", to_json(result.pareto, searched.obstacles.pareto, searched)},
           {"objective", std::string(name_of(searched.objective.aim))},
           {"gap", result.gap},
           {"rejected", std::move(rejected)},
@@ -195,12 +221,13 @@ nlohmann::json to_json(const Searched& searched) {
 std::string to_text(const Searched& searched, std::int32_t shown_rejections) {
   const SearchResult& result = searched.result;
   std::string text = table_of(searched, result.plans);
+  text += obstacles_text(searched.obstacles.plans);
   if (!searched.memory.empty()) {
     const StageMemory& memory = searched.memory.front();
     text += fmt::format("\nmemory of the best plan, stage {}: {}\n", memory.stage, to_line(memory));
   }
   if (!result.estimated.empty()) {
-    text += "\nnot simulated (lowering cannot execute them yet; closed form alone):\n" +
+    text += "\nnot simulated (the search prices them in closed form alone):\n" +
             table_of(searched, result.estimated);
   }
   if (result.pareto.size() > 1) {

@@ -16,6 +16,13 @@ struct Searched {
   SearchResult result;
   std::vector<StageMemory> memory;  ///< of result.plans: the fullest stage, with what the allocator
                                     ///< keeps and the driver takes
+  /// Why `stagewright run` cannot train by a plan; by plan of the result's lists.
+  struct Obstacles {
+    std::vector<std::optional<std::string>> plans;
+    std::vector<std::optional<std::string>> estimated;
+    std::vector<std::optional<std::string>> pareto;
+  };
+  Obstacles obstacles;
   Objective objective;
   double step_tokens = 1;
   std::optional<double> tokens;  ///< of the whole training

@@ -21,6 +21,7 @@
 #include "runtime/executor/schedule_world.h"
 #include "runtime/trainer/loss_scaler.h"
 #include "runtime/trainer/measured_trace.h"
+#include "runtime/trainer/runnable.h"
 #include "runtime/trainer/sampled_batches.h"
 
 namespace stagewright {
@@ -86,14 +87,13 @@ class RankRun {
 
  private:
   void train() {
-    auto plan = plan_rank(schedule_, endpoint_.rank());
+    const std::unique_ptr<ComputeDevice> device =
+        options_.make_device ? options_.make_device(endpoint_.rank()) : make_cpu_device();
+    auto plan = runnable_rank(schedule_, endpoint_.rank(), *device);
     if (!plan) {
       throw BackendError(plan.error());
     }
     plan_ = std::move(*plan);
-    const std::unique_ptr<ComputeDevice> device =
-        options_.make_device ? options_.make_device(endpoint_.rank()) : make_cpu_device();
-    require_kernels(*device);
     RankExecutor executor(schedule_, *plan_, endpoint_, *device, options_.seed, options_.groups);
     const std::unique_ptr<Stream> control = endpoint_.make_stream("step");
     for (std::int32_t step = 0; step < options_.steps; ++step) {
@@ -160,19 +160,6 @@ class RankRun {
          "loss or gradient norm is NaN or infinite, but no tensor of the step is; "
          "lower the learning rate or clip the gradient",
          fmt::format("rank {}, step {}", endpoint_.rank().value(), constants.number)});
-  }
-
-  void require_kernels(const ComputeDevice& device) const {
-    for (const Instruction& instruction : plan_->instructions) {
-      if (instruction.kind == InstructionKind::kCompute) {
-        if (auto able = device.check(*instruction.operation); !able) {
-          throw BackendError(
-              {able.error().code,
-               able.error().message,
-               fmt::format("rank {}, {}", plan_->rank.value(), describe(*plan_, instruction))});
-        }
-      }
-    }
   }
 
   void give_up(const Error& error) {

@@ -34,6 +34,32 @@ TEST(PlanCommand, PrintsTheBestPlansWithTheirFigures) {
   EXPECT_NE(result.out.find("rejected"), std::string::npos);
 }
 
+TEST(PlanCommand, MarksWhatTheRuntimeCannotTrain) {
+  const CliResult here = run_stagewright({"plan",
+                                          "--model",
+                                          example("models/gpt-demo.json"),
+                                          "--cluster",
+                                          "1x2xcpu",
+                                          "--global-batch",
+                                          "8",
+                                          "--seq",
+                                          "64",
+                                          "--json"});
+  ASSERT_EQ(here.code, ExitCode::kSuccess) << here.err;
+  const auto json = nlohmann::json::parse(here.out);
+  for (const char* list : {"plans", "pareto"}) {
+    ASSERT_FALSE(json[list].empty());
+    for (const auto& entry : json[list]) {
+      EXPECT_TRUE(entry["runnable"].get<bool>());
+      EXPECT_FALSE(entry.contains("not_runnable_because"));
+    }
+  }
+  const CliResult elsewhere = run_stagewright(plan_arguments());
+  EXPECT_NE(elsewhere.out.find("`stagewright run` cannot train by plans 1, 2, 3"),
+            std::string::npos);
+  EXPECT_NE(elsewhere.out.find("this build runs plans on the CPU"), std::string::npos);
+}
+
 TEST(PlanCommand, JsonHoldsWholePlansBestFirstAndReasons) {
   const CliResult result = run_stagewright(plan_arguments({"--json"}));
   ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
