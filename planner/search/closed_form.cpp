@@ -6,7 +6,9 @@
 #include "core/base/check.h"
 #include "core/base/longest_time.h"
 #include "planner/schedules/registry.h"
+#include "planner/schedules/stage_layout.h"
 #include "planner/search/cuts.h"
+#include "planner/search/equal_layers.h"
 #include "planner/search/least_held.h"
 #include "planner/search/replica_load.h"
 #include "planner/search/replica_prices.h"
@@ -28,14 +30,36 @@ Bytes divided(Bytes bytes, std::int64_t parts) {
   return Bytes(bytes.count() / parts);
 }
 
+std::int64_t divided_up(std::int64_t number, std::int64_t parts) {
+  return (number + parts - 1) / parts;
+}
+
 /// Whether a step's work adds up in picoseconds.
 bool fits_clock(const LayerCosts& costs, std::int32_t micro_batches) {
-  double seconds = 0;
+  const LayerCost& sum = sum_of(costs);
+  return static_cast<double>(micro_batches) * to_seconds(sum.time()) + to_seconds(sum.optimizer) <=
+         kLongestSeconds;
+}
+
+/// Layers by stage of the cut whose slowest stage is fastest, whatever the memory.
+std::vector<std::int32_t> fastest_cut(const LayerCosts& costs, std::int32_t stages) {
+  std::vector<Duration> times;
   for (const LayerCost& layer : costs.layers) {
-    seconds +=
-        static_cast<double>(micro_batches) * to_seconds(layer.time()) + to_seconds(layer.optimizer);
+    times.push_back(layer.time());
   }
-  return seconds <= kLongestSeconds;
+  if (const auto chain = equal_layers(times)) {
+    return cut_equal_layers(*chain, stages);
+  }
+  PartitionProblem problem;
+  for (const Duration time : times) {
+    problem.layers.push_back({.time = time});
+  }
+  problem.in_flight.assign(static_cast<std::size_t>(stages), 1);
+  return partition(problem)->layers;
+}
+
+std::size_t mixed(std::size_t hash, std::uint64_t word) {
+  return (hash ^ static_cast<std::size_t>(word)) * 0x9e3779b97f4a7c15U;
 }
 
 Bytes state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zero) {
@@ -46,10 +70,22 @@ Bytes state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zer
 
 struct ClosedForm::Exchange {
   Duration border{};
-  std::optional<ReplicaPrices> replicas;
+  ReplicaPrices* replicas = nullptr;
   /// Two ranks that hold the same stage, nearer to each other than any such pair is.
-  std::optional<ReplicaPrices> copies;
+  ReplicaPrices* copies = nullptr;
 };
+
+std::size_t ClosedForm::KeyHash::operator()(const ProfileKey& key) const {
+  const auto both = [](std::int64_t high, std::int64_t low) {
+    return static_cast<std::uint64_t>(high) << 32U ^ static_cast<std::uint64_t>(low);
+  };
+  std::size_t hash = mixed(0, reinterpret_cast<std::uintptr_t>(key.layout));
+  hash = mixed(hash, both(key.virtual_stages, key.cut));
+  hash = mixed(hash, both(key.micro_batch_size, key.recompute_layers));
+  hash = mixed(hash, both(key.recompute, key.short_transfers ? 1 : 0));
+  hash = mixed(hash, static_cast<std::uint64_t>(key.tensor_place));
+  return hash ^ (hash >> 32U);
+}
 
 PointCosts ClosedForm::costs_of(const PlanPoint& point) {
   const bool in_part = point.recompute_fits || point.recompute_layers > 0;
@@ -83,24 +119,34 @@ std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_reco
   if (!fits_clock(*fast, point.micro_batches)) {
     return Bound{.time = from_seconds(kLongestSeconds), .memory = {}};
   }
-  const LayerCost sum = sum_of(*fast);
-  // Pairs may hide waiting.
-  const auto busy = [](const LayerCost& layer) {
-    return layer.time() - layer.forward_waits - layer.backward_waits;
-  };
-  Duration longest{};
-  for (const LayerCost& layer : fast->layers) {
-    longest = std::max(longest, busy(layer));
-  }
+  // Pairs may hide waiting, and two copies of a stage share its micro-batches: a rank then has
+  // halves of layers.
+  const std::int64_t halves = divided_up(2 * fast->repeated, point.pp);
+  const Duration work =
+      std::max({sum_of(*fast).busy() / point.pp, fast->longest, halves * fast->each.busy() / 2});
   Bound bound;
-  bound.time = stretched(
-      point.micro_batches * std::max(busy(sum) / point.pp, longest) + once_a_step(machine_),
-      least_stretch(machine_, point.devices()));
-  const LayerCost held = sum_of(*lean);
+  bound.time = stretched(point.micro_batches * work + once_a_step(machine_),
+                         least_stretch(machine_, point.devices()));
+  const LayerCost& held = sum_of(*lean);
   const Bytes state = held.parameters + held.gradients + held.optimizer_state -
                       lean->tied.parameters - lean->tied.gradients - lean->tied.optimizer_state;
   bound.memory = divided(divided(state, point.dp) + held.saved, point.pp) + job_.context;
   return bound;
+}
+
+Duration ClosedForm::of_schedule(const PlanPoint& point) {
+  const ScheduleGenerator& generator = generator_of(point);
+  if (generator.layout == two_way_layout) {
+    return Duration{};
+  }
+  const LayerCosts& costs = *costs_of(point).plain;
+  const auto busy = [&](const LayerCost& layer) {
+    return generator.pairs ? layer.busy() : layer.time();
+  };
+  const Duration work = std::max(busy(sum_of(costs)) / point.pp,
+                                 divided_up(costs.repeated, point.pp) * busy(costs.each));
+  return stretched(point.micro_batches * work + once_a_step(machine_),
+                   least_stretch(machine_, point.devices()));
 }
 
 std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
@@ -108,7 +154,7 @@ std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
   if (!costs) {
     return std::nullopt;
   }
-  const LayerCost sum = sum_of(*costs);
+  const LayerCost& sum = sum_of(*costs);
   const Bytes state = sum.parameters + sum.gradients + sum.optimizer_state -
                       costs->tied.parameters - costs->tied.gradients - costs->tied.optimizer_state;
   return divided(state, std::int64_t{point.dp} * point.pp) + job_.context;
@@ -116,8 +162,9 @@ std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
 
 const std::vector<std::int32_t>& ClosedForm::unlimited_cut(const PlanPoint& point) {
   ProfileKey key = key_of(point);
-  std::get<0>(key) = nullptr;
-  std::get<4>(key) = static_cast<std::int32_t>(plain_recompute(point));
+  key.layout = nullptr;
+  key.recompute = static_cast<std::int32_t>(plain_recompute(point));
+  key.recompute_layers = 0;
   const auto found = cuts_.find(key);
   if (found != cuts_.end()) {
     return found->second;
@@ -130,12 +177,7 @@ const std::vector<std::int32_t>& ClosedForm::unlimited_cut(const PlanPoint& poin
   } else if (point.cut >= kFirstCut) {
     cut = cut_numbered(layers, point.stages(), point.cut - kFirstCut);
   } else {
-    PartitionProblem problem;
-    for (const LayerCost& layer : costs.plain->layers) {
-      problem.layers.push_back({.time = layer.time()});
-    }
-    problem.in_flight.assign(static_cast<std::size_t>(point.stages()), 1);
-    cut = partition(problem)->layers;
+    cut = fastest_cut(*costs.plain, point.stages());
   }
   return cuts_.emplace(key, std::move(cut)).first->second;
 }
@@ -147,26 +189,34 @@ ClosedForm::ProfileKey ClosedForm::key_of(const PlanPoint& point) const {
           point.micro_batch_size,
           point.recompute_fits ? 3 : static_cast<std::int32_t>(point.recompute),
           point.recompute_layers,
-          point.tp > 1 ? strides_of(point).tensor : 1,
-          point.short_transfers,
-          job_.places->straddles(point)};
+          job_.places->tensor_place(point),
+          point.short_transfers};
 }
 
 ClosedForm::Profile ClosedForm::make_profile(const PlanPoint& point,
                                              std::vector<std::int32_t> layers,
                                              std::vector<std::int32_t> recomputed) {
-  const PipelineOrder frame = generator_of(point).layout({.ranks = point.pp,
-                                                          .virtual_stages = point.virtual_stages,
-                                                          .micro_batches = 2,
-                                                          .parameters = {}});
   Profile profile{
       .stage_layers = std::move(layers), .recomputed = std::move(recomputed), .stages = {}};
   profile.stages = stage_profile(
-      costs_of(point), profile.stage_layers, profile.recomputed, frame.placement, point.pp);
+      costs_of(point), profile.stage_layers, profile.recomputed, placement_of(point), point.pp);
   return profile;
 }
 
-const ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
+const ClosedForm::Placement& ClosedForm::placement_of(const PlanPoint& point) {
+  const Layout layout = generator_of(point).layout;
+  Placement& placement = placements_[{layout, point.virtual_stages}];
+  if (placement.empty()) {
+    placement = layout({.ranks = point.pp,
+                        .virtual_stages = point.virtual_stages,
+                        .micro_batches = 2,
+                        .parameters = {}})
+                    .placement;
+  }
+  return placement;
+}
+
+ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
   const ProfileKey key = key_of(point);
   const auto found = profiles_.find(key);
   if (found != profiles_.end()) {
@@ -186,7 +236,7 @@ const ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
 }
 
 Duration ClosedForm::reduction(const PlanPoint& point, Bytes gradients, Exchange& exchange) const {
-  if (!exchange.replicas) {
+  if (exchange.replicas == nullptr) {
     return Duration{};
   }
   return point.zero == 3
@@ -209,12 +259,18 @@ Duration ClosedForm::collective(OpKind kind,
 Duration ClosedForm::between_copies(const StageProfile& stages,
                                     const RankProfile& rank,
                                     Exchange& exchange) const {
-  return stages.copies > 1 && exchange.replicas
+  return stages.copies > 1 && exchange.replicas != nullptr
              ? exchange.copies->of(OpKind::kAllReduce, rank.least_gradients)
              : Duration{};
 }
 
-ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes border) const {
+ReplicaPrices& ClosedForm::prices_of(const GroupGeometry& group) {
+  const std::array<std::int32_t, 3> place{
+      group.members, group.members_per_node, group.groups_per_node};
+  return prices_.try_emplace(place, machine_, group).first->second;
+}
+
+ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes border) {
   Exchange exchange;
   const RankStrides strides = strides_of(point);
   if (point.pp > 1) {
@@ -222,8 +278,8 @@ ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes borde
         least_exposed(machine_, border, job_.places->ends(strides.pipeline), point.tp);
   }
   if (point.dp > 1) {
-    exchange.replicas.emplace(machine_, job_.places->group(point.dp, strides.data));
-    exchange.copies.emplace(machine_, job_.places->group(2, strides.pipeline));
+    exchange.replicas = &prices_of(job_.places->group(point.dp, strides.data));
+    exchange.copies = &prices_of(job_.places->group(2, strides.pipeline));
   }
   return exchange;
 }
@@ -250,7 +306,7 @@ Duration ClosedForm::time_of(const PlanPoint& point,
     } else {
       bound = std::max({bound, worked + reduced(rank.first_gradients), worked + rank.up + up});
     }
-    if (!exchange.replicas) {
+    if (exchange.replicas == nullptr) {
       continue;
     }
     const Duration summed = between_copies(stages, rank, exchange);
@@ -282,7 +338,7 @@ Duration ClosedForm::update_of(const PlanPoint& point,
   for (const RankProfile& rank : stages.ranks) {
     // Sharded state is updated by fewer and larger operations than what was priced.
     Duration own = once + (point.zero == 0 ? rank.optimizer : Duration{});
-    if ((point.zero == 1 || point.zero == 2) && exchange.replicas) {
+    if ((point.zero == 1 || point.zero == 2) && exchange.replicas != nullptr) {
       const Duration gather =
           collective(OpKind::kAllGather, ReplicaTraffic::kGather, rank.parameters, exchange);
       // Parameters may be sent out while what comes once a step lasts, if that is not held up.
@@ -333,22 +389,61 @@ bool ClosedForm::even_is_balanced(const PlanPoint& point) {
   }
   PlanPoint balanced = point;
   balanced.cut = kBalancedCut;
-  return profile_of(point).stage_layers == profile_of(balanced).stage_layers;
+  return unlimited_cut(point) == unlimited_cut(balanced);
+}
+
+Bytes ClosedForm::least_memory_of(const PlanPoint& point, const StageProfile& stages) const {
+  if (point.dp == 1) {
+    return memory_of(point, stages, 0, nullptr);
+  }
+  // Gradients of two copies are summed at the end of the step alone: ZeRO 0 and 1.  Elsewhere 2 and
+  // 3 hold less, but for what is whole while a stage is at work.
+  const Bytes whole = memory_of(point, stages, 1, nullptr);
+  return stages.copies > 1 ? whole
+                           : std::min({whole,
+                                       memory_of(point, stages, 2, nullptr),
+                                       memory_of(point, stages, 3, nullptr)});
 }
 
 Bound ClosedForm::of_pipeline(const PlanPoint& point) {
-  const Profile& profile = profile_of(point);
-  Bound bound;
-  Exchange nothing;
-  bound.time = time_of(point, profile.stages, nothing);
-  // Recomputation would make room.
-  if (!point.recompute_fits && point.cut != kBalancedCut) {
-    bound.memory = memory_of(point, profile.stages, 0, nullptr);
-    for (std::int32_t zero = 1; point.dp > 1 && zero <= 3; ++zero) {
-      bound.memory = std::min(bound.memory, memory_of(point, profile.stages, zero, nullptr));
+  Profile& profile = profile_of(point);
+  const ScheduleGenerator& generator = generator_of(point);
+  Bare& bare = profile.bare[(generator.splits_backward ? 2U : 0U) + (generator.pairs ? 1U : 0U)];
+  if (bare.micro_batches != point.micro_batches || bare.replicas != (point.dp > 1)) {
+    // Of sharded state the least is updated.
+    PlanPoint sharded = point;
+    sharded.zero = point.dp > 1 ? 1 : 0;
+    Exchange nothing;
+    bare = {.micro_batches = point.micro_batches,
+            .replicas = point.dp > 1,
+            .time = time_of(sharded, profile.stages, nothing)};
+  }
+  Bound bound{.time = bare.time, .memory = {}};
+  // Another cut would make room, and so does what is recomputed where it fits: all at most.
+  const bool movable = point.cut == kBalancedCut && point.pp > 1 && point.virtual_stages == 1 &&
+                       profile.stages.copies == 1;
+  if (!movable) {
+    PlanPoint most = point;
+    if (point.recompute_fits) {
+      most.recompute_fits = false;
+      most.recompute_layers = *std::ranges::max_element(profile.stage_layers);
     }
+    bound.memory = least_memory_of(point, profile_of(most).stages);
   }
   return bound;
+}
+
+Duration ClosedForm::of_rank_order(const PlanPoint& point) {
+  PlanPoint sharded = point;
+  sharded.zero = point.dp > 1 ? 1 : 0;
+  Exchange borders;
+  if (point.pp > 1) {
+    borders.border = least_exposed(machine_,
+                                   costs_of(point).plain->border,
+                                   job_.places->ends(strides_of(point).pipeline),
+                                   point.tp);
+  }
+  return time_of(sharded, profile_of(point).stages, borders);
 }
 
 struct ClosedForm::Common {

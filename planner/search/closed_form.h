@@ -5,7 +5,8 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <tuple>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/cluster/cluster.h"
@@ -13,6 +14,7 @@
 #include "planner/search/cost_cache.h"
 #include "planner/search/least_exposed.h"
 #include "planner/search/partition.h"
+#include "planner/search/replica_prices.h"
 #include "planner/search/stage_profile.h"
 #include "sim/cost/cost_model.h"
 
@@ -91,10 +93,16 @@ class ClosedForm {
   /// Layers alone on all ranks, whatever schedule, cut, ZeRO stage and placement.  With
   /// `any_recompute`, whatever is recomputed, too.  Nothing where layers have no price.
   [[nodiscard]] std::optional<Bound> of_layers(const PlanPoint& point, bool any_recompute);
+  /// Layers alone in whole numbers on each rank, with what the schedule does not hide of their
+  /// waiting; whatever the cut, ZeRO stage and placement.
+  [[nodiscard]] Duration of_schedule(const PlanPoint& point);
   /// State alone, with everything divided that replicas may divide.  Nothing as above.
   [[nodiscard]] std::optional<Bytes> of_state(const PlanPoint& point);
-  /// Cut and scheduled, without what replicas exchange and what crosses borders.
+  /// Cut and scheduled, without what replicas exchange and what crosses borders: whatever the rank
+  /// order and the ZeRO stage.
   [[nodiscard]] Bound of_pipeline(const PlanPoint& point);
+  /// The time with what crosses borders under the point's rank order, whatever the ZeRO stage.
+  [[nodiscard]] Duration of_rank_order(const PlanPoint& point);
   /// Whether the point's stages are cut evenly, and the cut of least time is the same.
   [[nodiscard]] bool even_is_balanced(const PlanPoint& point);
   /// The whole point.  Where the cut of least time does not fit, one that does is searched for only
@@ -112,33 +120,48 @@ class ClosedForm {
   [[nodiscard]] const Error& why_not(const PlanPoint& point);
 
  private:
-  /// Layout, virtual stages, cut, micro-batch size, recomputation, layers of it, rank order's
-  /// tensor stride, short transfers, straddling.
   using Layout = PipelineOrder (*)(const PipelineShape&);
-  using ProfileKey = std::tuple<Layout,
-                                std::int32_t,
-                                std::int32_t,
-                                std::int32_t,
-                                std::int32_t,
-                                std::int32_t,
-                                std::int64_t,
-                                bool,
-                                bool>;
+  using Placement = std::vector<std::vector<std::int32_t>>;
+  /// What stages and their costs depend on.
+  struct ProfileKey {
+    Layout layout = nullptr;
+    std::int32_t virtual_stages = 1;
+    std::int32_t cut = 0;
+    std::int32_t micro_batch_size = 1;
+    std::int32_t recompute = 0;
+    std::int32_t recompute_layers = 0;
+    std::int64_t tensor_place = 0;
+    bool short_transfers = false;
+    friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
+  };
+  struct KeyHash {
+    [[nodiscard]] std::size_t operator()(const ProfileKey& key) const;
+  };
+  /// A time that was worked out for so many micro-batches.
+  struct Bare {
+    std::int32_t micro_batches = 0;
+    bool replicas = false;
+    Duration time{};
+  };
   struct Profile {
     std::vector<std::int32_t> stage_layers;
     std::vector<std::int32_t> recomputed;
     StageProfile stages;
+    std::array<Bare, 4> bare{};  ///< of_pipeline()'s, by what the schedule splits and pairs
   };
   struct Exchange;  // what replicas and borders cost
 
   [[nodiscard]] ProfileKey key_of(const PlanPoint& point) const;
 
   [[nodiscard]] PointCosts costs_of(const PlanPoint& point);
-  [[nodiscard]] const Profile& profile_of(const PlanPoint& point);
+  [[nodiscard]] Profile& profile_of(const PlanPoint& point);
+  [[nodiscard]] const Placement& placement_of(const PlanPoint& point);
   [[nodiscard]] Profile make_profile(const PlanPoint& point,
                                      std::vector<std::int32_t> layers,
                                      std::vector<std::int32_t> recomputed);
   [[nodiscard]] const std::vector<std::int32_t>& unlimited_cut(const PlanPoint& point);
+  /// Above which a point of that memory may not be: the least over the ZeRO stages.
+  [[nodiscard]] Bytes least_memory_of(const PlanPoint& point, const StageProfile& stages) const;
   [[nodiscard]] Duration update_of(const PlanPoint& point,
                                    const StageProfile& stages,
                                    Exchange& exchange) const;
@@ -149,7 +172,8 @@ class ClosedForm {
                                 const StageProfile& stages,
                                 std::int32_t zero,
                                 Bytes* state) const;
-  [[nodiscard]] Exchange exchange_of(const PlanPoint& point, Bytes border) const;
+  [[nodiscard]] ReplicaPrices& prices_of(const GroupGeometry& group);
+  [[nodiscard]] Exchange exchange_of(const PlanPoint& point, Bytes border);
   [[nodiscard]] Duration reduction(const PlanPoint& point,
                                    Bytes gradients,
                                    Exchange& exchange) const;
@@ -179,8 +203,11 @@ class ClosedForm {
   std::shared_ptr<Common> common_;  ///< of the last point
   PlanPoint unfit_point_;           ///< without rank order, ZeRO stage and bucket
   std::array<bool, 4> unfit_{};     ///< by ZeRO stage
-  std::map<ProfileKey, Profile> profiles_;
-  std::map<ProfileKey, std::vector<std::int32_t>> cuts_;
+  std::unordered_map<ProfileKey, Profile, KeyHash> profiles_;
+  std::unordered_map<ProfileKey, std::vector<std::int32_t>, KeyHash> cuts_;
+  std::map<std::pair<Layout, std::int32_t>, Placement> placements_;
+  /// By members, members on a node, and groups on it.
+  std::map<std::array<std::int32_t, 3>, ReplicaPrices> prices_;
 };
 
 }  // namespace stagewright

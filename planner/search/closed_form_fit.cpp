@@ -12,12 +12,12 @@ namespace stagewright {
 std::optional<ClosedForm::Profile> ClosedForm::recomputed_evenly(const PlanPoint& point,
                                                                  const Profile& profile) {
   const std::int32_t most = *std::ranges::max_element(profile.stage_layers);
-  const auto with = [&](std::int32_t again) {
-    std::vector<std::int32_t> recomputed;
-    for (const std::int32_t layers : profile.stage_layers) {
-      recomputed.push_back(std::min(layers, again));
-    }
-    return make_profile(point, profile.stage_layers, std::move(recomputed));
+  // The cut is that of time alone, so that it is the one of points which name the number.
+  const auto with = [&](std::int32_t again) -> const Profile& {
+    PlanPoint named = point;
+    named.recompute_fits = false;
+    named.recompute_layers = again;
+    return profile_of(named);
   };
   const auto fits = [&](const Profile& tried) {
     return memory_of(point, tried.stages, point.zero, nullptr) <= job_.capacity + job_.context;

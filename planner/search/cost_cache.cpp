@@ -5,13 +5,11 @@
 namespace stagewright {
 
 const Result<LayerCosts>& CostCache::find(const PlanPoint& point, Recompute recompute) {
-  const std::int64_t stride = point.tp > 1 ? strides_of(point).tensor : 1;
   const Key key{point.tp,
-                stride,
+                places_.tensor_place(point),
                 point.micro_batch_size,
                 recompute,
-                point.short_transfers,
-                places_.straddles(point)};
+                point.short_transfers};
   Entry* entry = nullptr;
   {
     const std::lock_guard lock(mutex_);

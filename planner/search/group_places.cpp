@@ -107,6 +107,46 @@ GroupGeometry GroupPlaces::straddling(std::int64_t members) const {
   return group;
 }
 
+std::int64_t GroupPlaces::tensor_place(const PlanPoint& point) const {
+  if (point.tp == 1) {
+    return 0;
+  }
+  if (straddles(point)) {
+    return -1;
+  }
+  const GroupGeometry group = this->group(point.tp, strides_of(point).tensor);
+  return std::int64_t{group.members_per_node} << 32U | group.groups_per_node;
+}
+
+/// Whether groups and nodes divide each other, so that no group lies otherwise than its fellows.
+bool GroupPlaces::aligned(std::int64_t members, std::int64_t stride) const {
+  const std::int64_t block = members * stride;
+  return members == 1 || per_node_ % block == 0 || stride % per_node_ == 0 ||
+         (per_node_ % stride == 0 && block % per_node_ == 0);
+}
+
+std::optional<RankPlaces> GroupPlaces::exact_places(const PlanPoint& point) const {
+  const RankStrides strides = strides_of(point);
+  if (!uniform_ || !aligned(point.tp, strides.tensor) || !aligned(point.dp, strides.data) ||
+      !aligned(point.pp, strides.pipeline)) {
+    return std::nullopt;
+  }
+  RankPlaces places{};
+  std::size_t next = 0;
+  const auto add = [&](std::int64_t members, const GroupGeometry& group) {
+    if (members > 1) {
+      places[next] = group.members_per_node;
+      places[next + 1] = group.nodes;
+      places[next + 2] = group.groups_per_node;
+    }
+    next += 3;
+  };
+  add(point.tp, this->group(point.tp, strides.tensor));
+  add(point.dp, this->group(point.dp, strides.data));
+  add(point.pp, this->group(point.pp, strides.pipeline));
+  return places;
+}
+
 GroupGeometry GroupPlaces::ends(std::int64_t stride) const {
   GroupGeometry ends = group(2, stride);
   if (ends.nodes > 1) {

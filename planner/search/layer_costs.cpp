@@ -311,12 +311,24 @@ LayerCost& LayerCost::operator+=(const LayerCost& other) {
   return *this;
 }
 
-LayerCost sum_of(const LayerCosts& costs) {
-  LayerCost sum;
-  for (const LayerCost& layer : costs.layers) {
-    sum += layer;
-  }
-  return sum;
+LayerCost& LayerCost::operator-=(const LayerCost& other) {
+  forward -= other.forward;
+  backward -= other.backward;
+  leading -= other.leading;
+  trailing -= other.trailing;
+  input -= other.input;
+  weight -= other.weight;
+  input_leading -= other.input_leading;
+  forward_waits -= other.forward_waits;
+  backward_waits -= other.backward_waits;
+  optimizer -= other.optimizer;
+  parameters -= other.parameters;
+  gradients -= other.gradients;
+  optimizer_state -= other.optimizer_state;
+  saved -= other.saved;
+  saved_for_weight -= other.saved_for_weight;
+  pending -= other.pending;
+  return *this;
 }
 
 Result<LayerCosts> layer_costs(const ModelGraph& model,
@@ -363,11 +375,22 @@ Result<LayerCosts> layer_costs(const ModelGraph& model,
   add_optimizer(program, owner, *place, cost, examples);
 
   LayerCosts result;
+  result.before.emplace_back();
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const LayerCost& example = examples[distinct.example_of[i]];
     result.layers.push_back(example);
+    LayerCost sum = result.before.back();
+    result.before.push_back(sum += example);
+    result.longest = std::max(result.longest, example.busy());
     const LayerCost tied = tied_part(model.layers[i], example);
     result.tied += tied;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto alike = std::ranges::count(distinct.example_of, i);
+    if (alike * examples[i].time() > result.repeated * result.each.time()) {
+      result.repeated = alike;
+      result.each = examples[i];
+    }
   }
   result.border = border_of(model, shape);
   return result;

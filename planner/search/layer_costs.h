@@ -44,13 +44,22 @@ struct LayerCost {
   friend bool operator==(const LayerCost&, const LayerCost&) = default;
 
   [[nodiscard]] Duration time() const { return forward + backward; }
+  /// Less what pairs may hide.
+  [[nodiscard]] Duration busy() const { return time() - forward_waits - backward_waits; }
+  /// What adds up over the layers of a stage: not what only its ends contribute.
   LayerCost& operator+=(const LayerCost& other);
+  LayerCost& operator-=(const LayerCost& other);
 };
 
 /// Per-layer costs of a model for one tensor degree, micro-batch size and recompute choice, from
 /// lowering and pricing one example of each distinct layer: repeated layers cost nothing more.
 struct LayerCosts {
   std::vector<LayerCost> layers;  ///< one per layer of the model
+  std::vector<LayerCost> before;  ///< [i]: sum of the first i layers; one more than layers
+  Duration longest{};             ///< of a layer, less what pairs may hide
+  /// The kind of layer that takes longest in all: how many there are, and one of them.
+  std::int64_t repeated = 0;
+  LayerCost each;
   /// Shares of the last layer's parameters, gradients and optimizer state that a stage which also
   /// holds the first layer saves: tied weights.
   LayerCost tied;
@@ -58,7 +67,9 @@ struct LayerCosts {
 };
 
 /// Of all layers.
-[[nodiscard]] LayerCost sum_of(const LayerCosts& costs);
+[[nodiscard]] inline const LayerCost& sum_of(const LayerCosts& costs) {
+  return costs.before.back();
+}
 
 /// `shape` fixes tp, micro_batch_size, sequence, precision, optimizer and the recompute choice of
 /// its first stage; its other fields do not matter.  `tensor` says where a tensor group sits;

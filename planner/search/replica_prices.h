@@ -1,6 +1,7 @@
 #pragma once
 
-#include <vector>
+#include <cstdint>
+#include <unordered_map>
 
 #include "core/base/units.h"
 #include "core/schedule/operation.h"
@@ -20,14 +21,9 @@ class ReplicaPrices {
   [[nodiscard]] Duration of(OpKind kind, Bytes bytes);
 
  private:
-  struct Known {
-    OpKind kind{};
-    Bytes bytes{};
-    Duration time{};
-  };
   const PricedMachine* machine_;
   GroupGeometry group_;
-  std::vector<Known> known_;  ///< the ranks of a pipeline hold few different sizes
+  std::unordered_map<std::uint64_t, Duration> known_;  ///< by size and kind
 };
 
 }  // namespace stagewright

@@ -105,11 +105,14 @@ std::int64_t SpaceCounter::counted(std::size_t level, const PlanPoint& point) co
 }
 
 std::int64_t SpaceCounter::below(std::size_t level, const PlanPoint& point) {
+  return below(level, point, key_of(level, point));
+}
+
+std::int64_t SpaceCounter::below(std::size_t level, const PlanPoint& point, const Key& key) {
   const auto all = dimensions();
   if (level == all.size()) {
     return 1;
   }
-  const Key key = key_of(level, point);
   const auto found = known_[level].find(key);
   if (found != known_[level].end()) {
     return found->second;
@@ -117,10 +120,17 @@ std::int64_t SpaceCounter::below(std::size_t level, const PlanPoint& point) {
   std::vector<std::int64_t> values;
   allowed_values(*job_, level, point, values);
   std::int64_t count = 0;
+  std::int64_t more = 0;
+  std::optional<Key> last;
   for (const std::int64_t value : values) {
     PlanPoint next = point;
     all[level].set(next, value);
-    const std::int64_t more = below(level + 1, next);
+    const Key below_it = key_of(level + 1, next);
+    // Many values in a row have equal subtrees.
+    if (!last || *last != below_it) {
+      more = below(level + 1, next, below_it);
+      last = below_it;
+    }
     count = more > std::numeric_limits<std::int64_t>::max() - count
                 ? std::numeric_limits<std::int64_t>::max()
                 : count + more;

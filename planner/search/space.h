@@ -46,6 +46,8 @@ class SpaceCounter {
     [[nodiscard]] std::size_t operator()(const Key& key) const;
   };
   [[nodiscard]] Key key_of(std::size_t level, const PlanPoint& point) const;
+  /// below() of a point that has that key.
+  [[nodiscard]] std::int64_t below(std::size_t level, const PlanPoint& point, const Key& key);
 
   const SpaceJob* job_;
   std::array<std::unordered_map<Key, std::int64_t, KeyHash>, kDimensionCount + 1> known_;

@@ -14,20 +14,25 @@ std::vector<StageSum> stage_sums(const PointCosts& costs,
                                  const std::vector<std::int32_t>& stage_layers,
                                  const std::vector<std::int32_t>& recomputed) {
   std::vector<Stage> stages(stage_layers.size());
-  std::size_t layer = 0;
+  std::size_t begin = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    const std::int32_t again = recomputed.empty() ? 0 : recomputed[s];
-    for (std::int32_t i = 0; i < stage_layers[s]; ++i, ++layer) {
-      const LayerCosts& source = i < again ? *costs.again : *costs.plain;
-      const LayerCost& cost = source.layers[layer];
-      stages[s].sum += cost;
-      stages[s].leading = cost.leading;
-      stages[s].input_leading = cost.input_leading;
-      stages[s].working = cost.working;
-      if (i == 0) {
-        stages[s].trailing = cost.trailing;
-      }
+    const auto again = static_cast<std::size_t>(recomputed.empty() ? 0 : recomputed[s]);
+    const std::size_t plain = begin + again;
+    const std::size_t end = begin + static_cast<std::size_t>(stage_layers[s]);
+    Stage& stage = stages[s];
+    stage.sum = costs.plain->before[end];
+    stage.sum -= costs.plain->before[plain];
+    if (again > 0) {
+      stage.sum += costs.again->before[plain];
+      stage.sum -= costs.again->before[begin];
     }
+    const LayerCost& first = (again > 0 ? costs.again : costs.plain)->layers[begin];
+    const LayerCost& last = (plain == end ? costs.again : costs.plain)->layers[end - 1];
+    stage.leading = last.leading;
+    stage.input_leading = last.input_leading;
+    stage.working = last.working;
+    stage.trailing = first.trailing;
+    begin = end;
   }
   return stages;
 }

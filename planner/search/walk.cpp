@@ -23,7 +23,9 @@ struct Levels {
   std::size_t devices = 0;
   std::size_t micro_batches = 0;
   std::size_t recompute = 0;
+  std::size_t schedule = 0;
   std::size_t cut = 0;
+  std::size_t rank_order = 0;
   std::size_t shard_group = 0;  ///< only buckets and precision of transfers are behind it
 
   Levels() {
@@ -36,7 +38,9 @@ struct Levels {
     devices = behind("devices");
     micro_batches = behind("micro-batches");
     recompute = behind("recompute-layers");
+    schedule = behind("schedule");
     cut = behind("layers");
+    rank_order = behind("rank-order");
     shard_group = behind("shard-group");
   }
 };
@@ -112,6 +116,9 @@ class Walk {
     if (job_.coarse) {
       narrow(all[level].name, values);
     }
+    if (level + 1 == levels().rank_order) {
+      drop_equal_orders(level, point, values);
+    }
     for (const std::int64_t value : values) {
       PlanPoint next = point;
       all[level].set(next, value);
@@ -157,6 +164,11 @@ class Walk {
     if (level == levels().micro_batches || level == levels().recompute) {
       return pruned_by_layers(level, point, level == levels().micro_batches);
     }
+    if (level == levels().schedule &&
+        value_at(point, {.time = closed_form_.of_schedule(point), .memory = {}}) >= limit()) {
+      drop(&SpaceCounts::by_compute, level, point);
+      return true;
+    }
     if (level == levels().cut) {
       if (job_.space->constraint("layers") == nullptr && closed_form_.even_is_balanced(point)) {
         drop(&SpaceCounts::duplicates, level, point);
@@ -172,9 +184,35 @@ class Walk {
         return true;
       }
     }
+    if (level == levels().rank_order &&
+        value_at(point, {.time = closed_form_.of_rank_order(point), .memory = {}}) >= limit()) {
+      drop(&SpaceCounts::by_pipeline, level, point);
+      return true;
+    }
     // Buckets change no bound; the precision of transfers does.
     return level == levels().shard_group && job_.space->constraint("transfer") == nullptr &&
            pruned_by_exchange(level, point);
+  }
+
+  /// Of orders that place all groups alike the first stands for all.
+  void drop_equal_orders(std::size_t level,
+                         const PlanPoint& point,
+                         std::vector<std::int64_t>& orders) {
+    std::vector<RankPlaces> kept;
+    std::erase_if(orders, [&](std::int64_t order) {
+      PlanPoint next = point;
+      dimensions()[level].set(next, order);
+      const auto places = job_.closed_form.places->exact_places(next);
+      if (!places) {
+        return false;
+      }
+      if (std::ranges::find(kept, *places) != kept.end()) {
+        drop(&SpaceCounts::duplicates, level + 1, next);
+        return true;
+      }
+      kept.push_back(*places);
+      return false;
+    });
   }
 
   bool pruned_by_exchange(std::size_t level, const PlanPoint& point) {

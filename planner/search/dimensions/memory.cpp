@@ -16,6 +16,12 @@ bool two_copies(const PlanPoint& point) {
   return schedule_generators()[static_cast<std::size_t>(point.schedule)].layout == two_way_layout;
 }
 
+/// The replicas of a node, where they are some of all and divide them; else 0.
+std::int64_t node_group(const SpaceJob& job, const PlanPoint& point) {
+  const std::int64_t group = job.devices_per_node / point.tp;
+  return group > 1 && group < point.dp && point.dp % group == 0 ? group : 0;
+}
+
 }  // namespace
 
 Dimension sequence_parallel_dimension() {
@@ -126,9 +132,8 @@ Dimension shard_group_dimension() {
           .values =
               [](const SpaceJob& job, const PlanPoint& point, std::vector<std::int64_t>& out) {
                 out.push_back(0);
-                const std::int64_t group = job.devices_per_node / point.tp;
-                const bool plain = closed_form_point(point) && point.zero > 0;
-                if (plain && group > 1 && group < point.dp && point.dp % group == 0) {
+                const std::int64_t group = node_group(job, point);
+                if (closed_form_point(point) && point.zero > 0 && group > 0) {
                   out.push_back(group);
                 }
               },
@@ -140,8 +145,11 @@ Dimension shard_group_dimension() {
                 if (!job.closed_form_only) {
                   return std::uint64_t{0};
                 }
-                return static_cast<std::uint64_t>(point.tp) << 34U |
-                       static_cast<std::uint64_t>(point.dp) << 2U |
+                // One replica, or none yet.
+                const bool single = point.dp == 1;
+                const std::int64_t group =
+                    single ? job.devices_per_node / point.tp : node_group(job, point);
+                return static_cast<std::uint64_t>(group) << 3U | std::uint64_t{single} << 2U |
                        std::uint64_t{point.zero > 0} << 1U |
                        std::uint64_t{closed_form_point(point)};
               },

@@ -22,6 +22,12 @@ bool searched(const ScheduleGenerator& generator) {
   return generator.layout != nullptr && !generator.asynchronous && !generator.synthesised;
 }
 
+std::size_t number_of(std::string_view schedule) {
+  const auto all = schedule_generators();
+  return static_cast<std::size_t>(std::ranges::find(all, schedule, &ScheduleGenerator::name) -
+                                  all.begin());
+}
+
 }  // namespace
 
 Dimension virtual_stages_dimension() {
@@ -52,16 +58,18 @@ Dimension schedule_dimension() {
                                           .virtual_stages = point.virtual_stages,
                                           .micro_batches = point.micro_batches,
                                           .parameters = {}};
+                static const std::size_t kPlain = number_of("1f1b");
+                static const std::size_t kLooped = number_of("interleaved-1f1b");
                 const auto all = schedule_generators();
+                // Without a pipeline all are one list, but for the order of memory.
+                const bool one = point.pp == 1 && job.constraint("schedule") == nullptr;
+                const bool unknown = closed_form_point(point);
                 for (std::size_t i = 0; i < all.size(); ++i) {
-                  const bool plain = all[i].name == "1f1b";
-                  const bool looped = all[i].name == "interleaved-1f1b";
-                  // Without a pipeline all are one list, but for the order of memory.
-                  const bool distinct =
-                      point.pp > 1 || plain || job.constraint("schedule") != nullptr;
-                  const bool known =
-                      !closed_form_point(point) || (point.virtual_stages == 1 ? plain : looped);
-                  if (distinct && known && searched(all[i]) && all[i].accepts(shape)) {
+                  if ((one && i != kPlain) ||
+                      (unknown && i != (point.virtual_stages == 1 ? kPlain : kLooped))) {
+                    continue;
+                  }
+                  if (searched(all[i]) && all[i].accepts(shape)) {
                     out.push_back(static_cast<std::int64_t>(i));
                   }
                 }
