@@ -1,7 +1,6 @@
 #include "cli/calibrate_cluster.h"
 
 #include <charconv>
-#include <filesystem>
 #include <ostream>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_text.h"
+#include "cli/output_files.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "study/cluster_calibration.h"
@@ -118,13 +118,12 @@ ExitCode calibrate_own_cluster(const Context& context,
   }
   const std::string constants = to_json_text(found->constants);
   if (!out.empty()) {
-    const std::filesystem::path folder(out);
-    if (auto done = write_file(folder / "calibration" / "step_time.json", constants); !done) {
+    if (auto done = write_into_folder(out, "calibration/step_time.json", constants); !done) {
       return context.report(done.error());
     }
     if (found->device_file) {
       const auto& [name, content] = *found->device_file;
-      if (auto done = write_file(folder / name, content); !done) {
+      if (auto done = write_into_folder(out, name, content); !done) {
         return context.report(done.error());
       }
     }

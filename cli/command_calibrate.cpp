@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -13,9 +12,9 @@
 #include "cli/commands.h"
 #include "cli/json_text.h"
 #include "cli/measured_files.h"
+#include "cli/output_files.h"
 #include "cli/path_check.h"
 #include "cli/table.h"
-#include "core/base/file.h"
 #include "study/calibrate.h"
 #include "study/fit_memory.h"
 #include "study/leave_one_out.h"
@@ -122,11 +121,10 @@ ExitCode run(const Context& context, const CalibrateCommand& command) {
   }
   const MemoryFit memory = fit_memory(*files, *records, command.without);
   if (!command.out.empty()) {
-    const std::filesystem::path folder = std::filesystem::path(command.out) / "calibration";
     for (const auto& [name, content] :
-         {std::pair{"step_time.json", to_json_text(calibration->constants)},
-          std::pair{"memory.json", to_json_text(memory.constants)}}) {
-      if (const auto written = write_file(folder / name, content); !written) {
+         {std::pair{"calibration/step_time.json", to_json_text(calibration->constants)},
+          std::pair{"calibration/memory.json", to_json_text(memory.constants)}}) {
+      if (const auto written = write_into_folder(command.out, name, content); !written) {
         return context.report(written.error());
       }
     }

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -10,8 +9,8 @@
 
 #include "cli/commands.h"
 #include "cli/measured_files.h"
+#include "cli/output_files.h"
 #include "cli/table.h"
-#include "core/base/file.h"
 #include "study/fit_kernels.h"
 
 namespace stagewright {
@@ -89,8 +88,8 @@ ExitCode run(const Context& context, const KernelsCommand& command) {
     kernels.push_back(fit.kernel);
   }
   if (!command.out.empty()) {
-    const auto written = write_file(
-        std::filesystem::path(command.out) / "calibration" / "kernels.json", to_json_text(kernels));
+    const auto written =
+        write_into_folder(command.out, "calibration/kernels.json", to_json_text(kernels));
     if (!written) {
       return context.report(written.error());
     }

@@ -57,7 +57,7 @@ struct EmitCommand {
   std::string schedule;
   OrderOptions order;
   CostOptions costs;
-  std::string format = "csv";
+  std::string format;  ///< empty: csv, or json under --json
   std::string out;
 };
 
@@ -80,7 +80,16 @@ Result<std::string> emit(const EmitCommand& command) {
                                   : write_pytorch_csv(list);
 }
 
-ExitCode run_emit(const Context& context, const EmitCommand& command) {
+ExitCode run_emit(const Context& context, EmitCommand command) {
+  if (context.json && command.format == "csv") {
+    return context.report({ErrorCode::kInvalidInput,
+                           "--json asks for the other format; leave one of them out",
+                           "--format csv"},
+                          ExitCode::kUsage);
+  }
+  if (context.json) {
+    command.format = "json";
+  }
   const Result<std::string> text = emit(command);
   if (!text) {
     return context.report(text.error());
@@ -91,6 +100,9 @@ ExitCode run_emit(const Context& context, const EmitCommand& command) {
   }
   if (const auto written = write_file(command.out, *text); !written) {
     return context.report(written.error());
+  }
+  if (context.json) {
+    *context.out << json_text({{"files", {{"schedule", command.out}}}});
   }
   return ExitCode::kSuccess;
 }
@@ -104,7 +116,11 @@ void add_emit_command(CLI::App& app, Chosen& chosen) {
   add_cost_options(*command, options->costs);
   command->get_option("--ranks")->required();
   command->get_option("--chunks")->required();
-  command->add_option("--format", options->format, "csv (torch.distributed.pipelining) or json")
+  command
+      ->add_option(
+          "--format",
+          options->format,
+          "csv (torch.distributed.pipelining; the default) or json (the default with --json)")
       ->check(CLI::IsMember({"csv", "json"}));
   add_output_option(*command, "--out", options->out, "File to write instead of the output");
   command->callback([options, &chosen] {

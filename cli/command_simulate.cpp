@@ -65,13 +65,20 @@ void add_both(CLI::App& command, SimulateCommand& options) {
       "--schedule",
       options.list.schedule,
       "Instead of a plan: a schedule's name with --ranks and --chunks, or a file with its list "
-      "(CSV of torch.distributed.pipelining, or a schedule vector)");
+      "(CSV of torch.distributed.pipelining, or a schedule vector; - for the standard input)");
   schedule->check(path_given);
   const std::size_t second = command.get_options().size();
   add_list_options(command, options.list);
+  CLI::Option* const cap = command.get_option("--memory-cap");
   for (CLI::Option* option : options_after(command, second)) {
-    option->needs(schedule)->group("Bare schedules");
+    if (option != cap) {
+      option->needs(schedule)->group("Bare schedules");
+    }
   }
+  cap->description(
+      "Fail where a rank holds more: of a plan what a device may hold (70GiB); of a list "
+      "micro-batches of a stage until W, one number or one for each rank, within which synth "
+      "searches");
   schedule->group("Bare schedules");
   for (CLI::Option* option : of_plans) {
     schedule->excludes(option);
@@ -100,6 +107,7 @@ void add_simulate_command(CLI::App& app, Chosen& chosen) {
       if (auto checked = check_options(options->reports); !checked) {
         return context.report(checked.error());
       }
+      options->plan.memory_cap = options->list.order.synthesis.memory_cap;
       return options->list.schedule.empty()
                  ? simulate_plan(context, options->plan, options->reports)
                  : simulate_list(context, options->list, options->reports);

@@ -2,6 +2,10 @@
 
 #include <ostream>
 
+#include <nlohmann/json.hpp>
+
+#include "cli/json_text.h"
+
 namespace stagewright {
 
 Result<DataFiles> Context::files() const {
@@ -10,9 +14,16 @@ Result<DataFiles> Context::files() const {
 }
 
 ExitCode Context::report(const Error& error) const {
+  return report(error, exit_code_of(error.code));
+}
+
+ExitCode Context::report(const Error& error, ExitCode code) const {
   progress("");
   *err << "error: " << error.to_string() << "\n";
-  return exit_code_of(error.code);
+  if (json) {
+    *out << json_text(error_json(error.to_string(), code));
+  }
+  return code;
 }
 
 void Context::progress(std::string_view text) const {

@@ -22,8 +22,11 @@ struct Context {
 
   /// The data files with the user's folder over them.
   [[nodiscard]] Result<DataFiles> files() const;
-  /// Prints "error: where: message" and gives the exit code that belongs to it.
+  /// Prints "error: where: message" to `err`, under --json also {"error": "where: message",
+  /// "exit_code"} to `out`, and gives the exit code that belongs to it.
   [[nodiscard]] ExitCode report(const Error& error) const;
+  /// The same with another exit code.
+  [[nodiscard]] ExitCode report(const Error& error, ExitCode code) const;
   /// One line that replaces the previous one, on a terminal only.  Empty text clears it.
   void progress(std::string_view text) const;
 };

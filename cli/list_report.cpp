@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/table.h"
+#include "core/base/counted.h"
 
 namespace stagewright {
 namespace {
@@ -27,22 +28,47 @@ nlohmann::json queues_json(const OrderCheck& check, const ListPrices& prices) {
 
 }  // namespace
 
+std::string sizes_text(const std::string& name,
+                       std::size_t ranks,
+                       std::int32_t stages,
+                       std::int32_t micro_batches) {
+  return fmt::format("{}: {}, {}, {}",
+                     name,
+                     counted(static_cast<std::int64_t>(ranks), "rank"),
+                     counted(stages, "stage"),
+                     counted(micro_batches, "micro-batch"));
+}
+
+std::string warnings_text(const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const std::string& warning : warnings) {
+    text += fmt::format("warning: {}\n", warning);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+nlohmann::json invalid_list_json(const std::string& error) {
+  return {{"valid", false},
+          {"error", error},
+          {"makespan", nullptr},
+          {"bubble", nullptr},
+          {"bubble_rate", nullptr},
+          {"span_bubble_rate", nullptr},
+          {"idle_share", nlohmann::json::array()},
+          {"peak_F_to_B", nlohmann::json::array()},
+          {"peak_F_to_W", nlohmann::json::array()},
+          {"queues", nlohmann::json::object()},
+          {"runs", false}};
+}
+
 nlohmann::json to_json(const OrderCheck& check, const ListPrices& prices) {
   if (check.fault) {
-    return {{"valid", false},
-            {"error", check.fault->to_string()},
-            {"makespan", nullptr},
-            {"bubble_rate", nullptr},
-            {"span_bubble_rate", nullptr},
-            {"idle_share", nlohmann::json::array()},
-            {"peak_F_to_B", nlohmann::json::array()},
-            {"peak_F_to_W", nlohmann::json::array()},
-            {"queues", nlohmann::json::object()},
-            {"runs", false}};
+    return invalid_list_json(check.fault->to_string());
   }
   return {{"valid", true},
           {"error", nullptr},
           {"makespan", prices.in_units(check.timing.makespan)},
+          {"bubble", check.timing.bubble()},
           {"bubble_rate", check.timing.bubble_rate()},
           {"span_bubble_rate", check.timing.span_bubble_rate()},
           {"idle_share", check.timing.idle_share()},
@@ -103,10 +129,12 @@ std::string to_text(const OrderCheck& check, const ListPrices& prices) {
                fmt::format("{}", check.peaks.to_weight[rank])});
   }
   std::string out = table.to_string();
-  out += fmt::format("\nvalid; makespan {:.6g}, bubble {}, as span {}\n",
-                     prices.in_units(check.timing.makespan),
-                     percent(check.timing.bubble_rate()),
-                     percent(check.timing.span_bubble_rate()));
+  out += fmt::format(
+      "\nvalid; makespan {:.6g}, bubble {}; the busiest rank is idle for {}, of its span for {}\n",
+      prices.in_units(check.timing.makespan),
+      percent(check.timing.bubble()),
+      percent(check.timing.bubble_rate()),
+      percent(check.timing.span_bubble_rate()));
   if (check.queues.empty()) {
     return out;
   }

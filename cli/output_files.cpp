@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/path_check.h"
+#include "core/base/file.h"
 
 namespace stagewright {
 namespace {
@@ -54,6 +55,11 @@ Result<void> add_outputs(const CLI::App& app, std::map<std::string, std::string>
       continue;
     }
     const auto path = option->as<std::string>();
+    if (auto folder = check_folder_of(path); !folder) {
+      return fail(folder.error().code,
+                  fmt::format("'{}': {}", path, folder.error().message),
+                  option->get_name());
+    }
     const auto identity = identity_of(path);
     if (!identity) {
       continue;
@@ -83,6 +89,15 @@ CLI::Option* add_output_option(CLI::App& command,
                                std::string& path,
                                const std::string& description) {
   return command.add_option(name, path, description)->type_name(kTypeName)->check(path_given);
+}
+
+Result<void> write_into_folder(const std::string& out,
+                               const std::string& name,
+                               std::string_view content) {
+  const std::filesystem::path path = std::filesystem::path(out) / name;
+  return check_folder_of(out)
+      .and_then([&path] { return make_folders(path.parent_path()); })
+      .and_then([&path, content] { return write_file(path, content); });
 }
 
 Result<void> check_output_files(const CLI::App& app) {

@@ -7,8 +7,10 @@
 #include <ostream>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/output_files.h"
 #include "cli/path_check.h"
 #include "core/base/suggest.h"
@@ -39,8 +41,8 @@ The usual way through:
   stagewright compare  predicted.json measured.json                    was it right?
 `stagewright COMMAND --help` explains each; traces open in ui.perfetto.dev.
 
-Exit codes: 0 success; 1 a check did not hold (compare --max-error, schedules check); 2 wrong command line;
-3 malformed, unknown or missing input; 4 nothing feasible; 5 not supported; 6 file could not
+Exit codes: 0 success; 1 a check did not hold (compare --max-error, schedules check, lists and --memory-cap of
+simulate); 2 wrong command line; 3 malformed, unknown or missing input; 4 nothing feasible; 5 not supported; 6 file could not
 be read or written; 7 a run failed; 130 interrupted.)";
 
 constexpr const char* kFooterOfCommands = R"(
@@ -78,8 +80,17 @@ std::optional<std::string> unknown_command(const CLI::App& app,
     return std::nullopt;
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
-  return "no command is called '" + name + "'" + suggestion(name, views) +
-         "\nRun with --help for more information.";
+  return "no command is called '" + name + "'" + suggestion(name, views);
+}
+
+/// A wrong command line is told as JSON, too, where it asks for that.
+ExitCode usage_error(const std::string& error,
+                     const std::vector<std::string>& arguments,
+                     std::ostream& out) {
+  if (std::ranges::find(arguments, "--json") != arguments.end()) {
+    out << json_text(error_json(error, ExitCode::kUsage));
+  }
+  return ExitCode::kUsage;
 }
 
 }  // namespace
@@ -110,8 +121,8 @@ ExitCode run_cli(const std::vector<std::string>& arguments,
   }
   set_footers(app);
   if (const auto unknown = unknown_command(app, arguments)) {
-    err << *unknown << "\n";
-    return ExitCode::kUsage;
+    err << *unknown << "\nRun with --help for more information.\n";
+    return usage_error(*unknown, arguments, out);
   }
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -119,11 +130,11 @@ ExitCode run_cli(const std::vector<std::string>& arguments,
   } catch (const CLI::ParseError& error) {
     const bool asked = error.get_exit_code() == 0;  // --help, --version
     app.exit(error, out, err);
-    return asked ? ExitCode::kSuccess : ExitCode::kUsage;
+    return asked ? ExitCode::kSuccess : usage_error(error.what(), arguments, out);
   }
   if (const auto checked = check_output_files(app); !checked) {
-    (void)context.report(checked.error());
-    return ExitCode::kUsage;
+    const Error& error = checked.error();
+    return context.report(error, error.code == ErrorCode::kIo ? ExitCode::kIo : ExitCode::kUsage);
   }
   try {
     return chosen(context);

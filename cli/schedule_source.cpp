@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -11,6 +13,7 @@
 
 #include "cli/comma_list.h"
 #include "cli/list_memory.h"
+#include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/suggest.h"
 #include "formats/token_list_file.h"
@@ -153,6 +156,51 @@ Result<void> add_synthesis(const ScheduleGenerator& generator,
   return {};
 }
 
+constexpr const char* kStandardInput = "-";
+
+Result<std::string> read_standard_input() {
+  std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  if (std::cin.bad()) {
+    return fail(ErrorCode::kIo, "cannot be read", "standard input");
+  }
+  return text;
+}
+
+/// Of a file that does not say where stages lie, with forwards of a stage on several ranks.
+std::string two_placements(const TokenList& list) {
+  const std::vector<std::int32_t>& usual = list.placement[0];
+  const std::vector<std::int32_t>& other = list.placement[1];
+  const auto [at_usual, at_other] = std::ranges::mismatch(usual, other);
+  const std::int32_t fewer =
+      std::ranges::count(list.copy_of, 1) <= std::ranges::count(list.copy_of, 0) ? 1 : 0;
+  return fmt::format(
+      "stages stand on several ranks (stage {} on ranks {} and {}), which is counted as {} of "
+      "their "
+      "weights, as DualPipe and Chimera have them; if one rank is meant, look at micro-batch {}",
+      at_usual - usual.begin(),
+      *at_usual,
+      *at_other,
+      counted(static_cast<std::int64_t>(list.placement.size()), "copy"),
+      std::ranges::find(list.copy_of, fewer) - list.copy_of.begin());
+}
+
+std::optional<std::string> unknown_marker(const TokenList& list) {
+  for (std::size_t rank = 0; rank < list.ranks.size(); ++rank) {
+    for (std::size_t place = 0; place < list.ranks[rank].size(); ++place) {
+      const ListItem& item = list.ranks[rank][place];
+      if (item.kind == ListItemKind::kMarker && !is_known_marker(item.marker)) {
+        return fmt::format(
+            "rank {} pos {}: '{}' is not known; like a marker it takes no time and holds up "
+            "nothing",
+            rank,
+            place,
+            item.marker);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_order_options(CLI::App& command, OrderOptions& options) {
@@ -213,21 +261,32 @@ Result<NamedOrder> generate_order(const std::string& schedule,
 }
 
 Result<NamedList> load_list(const std::string& path) {
-  const Result<std::string> text = read_file(path);
+  const bool piped = path == kStandardInput;
+  const Result<std::string> text = piped ? read_standard_input() : read_file(path);
   if (!text) {
     return tl::unexpected<Error>(text.error());
   }
-  Result<TokenList> list = parse_token_list(*text, path);
+  std::string name = piped ? "standard input" : path;
+  Result<TokenList> list = parse_token_list(*text, name);
   if (!list) {
     return pass_on(std::move(list));
   }
-  return NamedList{path, *std::move(list)};
+  // A schedule vector states its placements.
+  std::vector<std::string> warnings;
+  if (!looks_like_json(*text) && list->placement.size() > 1) {
+    warnings.push_back(two_placements(*list));
+  }
+  if (auto marker = unknown_marker(*list)) {
+    warnings.push_back(*std::move(marker));
+  }
+  return NamedList{std::move(name), *std::move(list), std::move(warnings)};
 }
 
 bool names_a_file(const std::string& schedule) {
   std::error_code ignored;
-  return schedule.find('/') != std::string::npos || schedule.ends_with(".csv") ||
-         schedule.ends_with(".json") || std::filesystem::exists(schedule, ignored);
+  return schedule == kStandardInput || schedule.find('/') != std::string::npos ||
+         schedule.ends_with(".csv") || schedule.ends_with(".json") ||
+         std::filesystem::exists(schedule, ignored);
 }
 
 }  // namespace stagewright

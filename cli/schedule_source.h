@@ -34,10 +34,11 @@ struct OrderOptions {
 };
 void add_order_options(CLI::App& command, OrderOptions& options);
 
-/// A list and what people call it: the schedule's name, or the file.
+/// A list and what people call it: the file, or "standard input".
 struct NamedList {
   std::string name;
   TokenList list;
+  std::vector<std::string> warnings;  ///< what was read, but may not be meant
 };
 
 /// An order and what people call it.
@@ -55,10 +56,11 @@ struct NamedOrder {
                                                 double bytes_an_action);
 
 /// A schedule vector (JSON) or a CSV of torch.distributed.pipelining, told apart by what the file
-/// holds.
+/// holds; of the standard input for "-".
 [[nodiscard]] Result<NamedList> load_list(const std::string& path);
 
-/// Whether people mean a file by this: it exists, has a folder in it, or ends as such files do.
+/// Whether people mean a file by this: it is "-", exists, has a folder in it, or ends as such files
+/// do.
 [[nodiscard]] bool names_a_file(const std::string& schedule);
 
 }  // namespace stagewright

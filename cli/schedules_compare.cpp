@@ -16,17 +16,19 @@
 #include "cli/json_text.h"
 #include "cli/list_memory.h"
 #include "cli/path_check.h"
+#include "cli/progress_notes.h"
 #include "cli/schedule_costs.h"
 #include "cli/schedule_names.h"
 #include "cli/synthesis_options.h"
 #include "cli/table.h"
 #include "core/base/check.h"
+#include "core/base/counted.h"
 #include "planner/schedules/registry.h"
 
 namespace stagewright {
 namespace {
 
-constexpr std::int64_t kEffort = 10;
+constexpr std::int64_t kEffort = 10;  ///< of each search, for many of which one waits
 /// Longer lists take seconds each to search.
 constexpr std::int64_t kMostSynthesisedActions = 100'000;
 
@@ -36,16 +38,18 @@ struct CompareCommand {
   std::int32_t micro_batches = 1;
   std::optional<std::int32_t> virtual_stages;
   CostOptions costs;
-  bool synthesis = false;     ///< even if it is not named
-  bool no_synthesis = false;  ///< even if it is, or with all schedules
+  std::optional<std::int64_t> effort;  ///< of each search
+  bool synthesis = false;              ///< even if it is not named
+  bool no_synthesis = false;           ///< even if it is, or with all schedules
 };
 
 /// A schedule under the costs; times in the user's unit, memory in micro-batches of a whole rank.
 struct Row {
   std::string schedule;
   double makespan = 0;
-  double bubble = 0;
-  double span_bubble = 0;
+  double bubble = 0;       ///< mean over ranks
+  double bubble_rate = 0;  ///< of the busiest rank
+  double span_bubble = 0;  ///< of the busiest rank, against the longest span
   double peak = 0;
   std::string_view weights;
   bool synthesised = false;
@@ -97,7 +101,8 @@ Result<Row> row_of(const ScheduleGenerator& generator,
   return Row{
       .schedule = std::string(generator.name),
       .makespan = prices->in_units(check.timing.makespan),
-      .bubble = check.timing.bubble_rate(),
+      .bubble = check.timing.bubble(),
+      .bubble_rate = check.timing.bubble_rate(),
       .span_bubble = check.timing.span_bubble_rate(),
       .peak = static_cast<double>(*std::max_element(held.begin(), held.end())) / stages_per_rank,
       .weights = generator.figures.weights,
@@ -135,6 +140,7 @@ std::vector<double> caps_to_try(const CompareCommand& command, const std::vector
 Result<void> add_synthesised(const CompareCommand& command,
                              std::int32_t virtual_stages,
                              const std::vector<double>& caps,
+                             ProgressNotes& progress,
                              std::vector<Row>& rows) {
   const Result<ScheduleGenerator> generator = find_schedule("synth");
   SW_CHECK(generator.has_value(), "a schedule of that name");
@@ -145,7 +151,7 @@ Result<void> add_synthesised(const CompareCommand& command,
   CostOptions costs = command.costs;
   costs.transfer *= virtual_stages;
   Result<std::map<std::string, std::int64_t>> parameters =
-      synthesis_parameters({.effort = kEffort}, costs, shape);
+      synthesis_parameters({.effort = command.effort.value_or(kEffort)}, costs, shape);
   if (!parameters) {
     return pass_on(std::move(parameters));
   }
@@ -157,6 +163,10 @@ Result<void> add_synthesised(const CompareCommand& command,
       continue;
     }
     last_cap = cap;
+    progress.note(fmt::format("searching: synth with {} a rank, cap {} (up to {:.0f})",
+                              counted(virtual_stages, "stage"),
+                              cap,
+                              std::floor(caps.back() * virtual_stages + 1e-9)));
     shape.parameters = *parameters;
     shape.parameters["cap"] = cap;
     const Result<PipelineOrder> order = generator->generate(shape);
@@ -174,7 +184,9 @@ Result<void> add_synthesised(const CompareCommand& command,
   return {};
 }
 
-Result<void> add_synthesised(const CompareCommand& command, Comparison& comparison) {
+Result<void> add_synthesised(const CompareCommand& command,
+                             ProgressNotes& progress,
+                             Comparison& comparison) {
   const std::int32_t several = command.virtual_stages.value_or(2);
   const std::vector<double> caps = caps_to_try(command, comparison.rows);
   std::vector<std::int32_t> choices{1};
@@ -186,12 +198,13 @@ Result<void> add_synthesised(const CompareCommand& command, Comparison& comparis
         kMostSynthesisedActions) {
       comparison.rejected.push_back(
           {fmt::format("synth V={}", virtual_stages),
-           fmt::format("'synth' with {} stages a rank: such a long list takes a while; see "
+           fmt::format("'synth' with {} a rank: such a long list takes a while; see "
                        "`schedules emit synth`",
-                       virtual_stages)});
+                       counted(virtual_stages, "stage"))});
       continue;
     }
-    if (Result<void> added = add_synthesised(command, virtual_stages, caps, comparison.rows);
+    if (Result<void> added =
+            add_synthesised(command, virtual_stages, caps, progress, comparison.rows);
         !added) {
       return added;
     }
@@ -240,7 +253,7 @@ Result<void> add_named(const CompareCommand& command,
   return {};
 }
 
-Result<Comparison> compare_chosen(const CompareCommand& command) {
+Result<Comparison> compare_chosen(const CompareCommand& command, ProgressNotes& progress) {
   const Result<ChosenSchedules> schedules = choose_schedules(command.names);
   if (!schedules) {
     return tl::unexpected<Error>(schedules.error());
@@ -251,14 +264,21 @@ Result<Comparison> compare_chosen(const CompareCommand& command) {
   Comparison comparison;
   bool synthesis = false;
   for (const ScheduleGenerator* generator : *schedules) {
+    progress.note(fmt::format("timing: {}", generator->name));
     if (generator->synthesised) {
       synthesis = true;
     } else if (auto added = add_named(command, *generator, comparison); !added) {
       return pass_on(std::move(added));
     }
   }
-  if ((synthesis || command.synthesis) && !command.no_synthesis) {
-    if (Result<void> added = add_synthesised(command, comparison); !added) {
+  synthesis = (synthesis || command.synthesis) && !command.no_synthesis;
+  if (!synthesis && command.effort) {
+    return fail(ErrorCode::kInvalidInput,
+                "nothing is searched here; leave it out, or add --synthesis",
+                "--effort");
+  }
+  if (synthesis) {
+    if (Result<void> added = add_synthesised(command, progress, comparison); !added) {
       return pass_on(std::move(added));
     }
   }
@@ -271,7 +291,8 @@ nlohmann::json to_json(const Comparison& comparison) {
   for (const Row& row : comparison.rows) {
     rows.push_back({{"schedule", row.schedule},
                     {"makespan", row.makespan},
-                    {"bubble_rate", row.bubble},
+                    {"bubble", row.bubble},
+                    {"bubble_rate", row.bubble_rate},
                     {"span_bubble_rate", row.span_bubble},
                     {"peak_micro_batches", row.peak},
                     {"weight_copies", row.weights},
@@ -300,12 +321,20 @@ std::string curve_text(const std::vector<Row>& rows) {
 }
 
 void print(std::ostream& out, const Comparison& comparison) {
-  Table table({"schedule", "peak", "makespan", "bubble", "as span", "weights", "best at its peak"});
+  Table table({"schedule",
+               "peak",
+               "makespan",
+               "bubble",
+               "busiest rank idle",
+               "of its span",
+               "weights",
+               "best at its peak"});
   for (const Row& row : comparison.rows) {
     table.add({row.schedule,
                fmt::format("{:.4g}", row.peak),
                fmt::format("{:.6g}", row.makespan),
                percent(row.bubble),
+               percent(row.bubble_rate),
                percent(row.span_bubble),
                std::string(row.weights),
                row.on_curve ? "yes" : ""});
@@ -314,8 +343,10 @@ void print(std::ostream& out, const Comparison& comparison) {
     out << "none of these schedules fits the sizes\n";
   } else {
     out << table.to_string()
-        << "\nCosts are those of a rank's layers, shared out among its stages; peak: activations "
-           "held until the\nweight gradient, in micro-batches of a whole rank.\n";
+        << "\nCosts are those of a rank's layers, shared out among its stages (`simulate` and "
+           "`check` take those of a\nstage). peak: activations held until the weight gradient, in "
+           "micro-batches of a whole rank (V times as many\nof a stage, which --memory-cap "
+           "counts); bubble: idle time, the mean over ranks.\n";
   }
   if (comparison.rows.size() > 1) {
     out << "\n" << curve_text(comparison.rows);
@@ -326,7 +357,10 @@ void print(std::ostream& out, const Comparison& comparison) {
 }
 
 ExitCode run(const Context& context, const CompareCommand& command) {
-  const Result<Comparison> comparison = compare_chosen(command);
+  const Result<Comparison> comparison = [&] {
+    ProgressNotes progress(context);
+    return compare_chosen(command, progress);
+  }();
   if (!comparison) {
     return context.report(comparison.error());
   }
@@ -372,7 +406,15 @@ void add_schedules_compare_command(CLI::App& app, Chosen& chosen) {
                  options->no_synthesis,
                  "No searched ones, though all schedules are compared")
       ->excludes(synthesis);
+  command
+      ->add_option("--effort",
+                   options->effort,
+                   fmt::format("Million steps of each of the searches ({})", kEffort))
+      ->check(CLI::Range(1, 100'000));
   add_cost_options(*command, options->costs);
+  command->get_option("--costs")->description(
+      "Cost of all of a rank's layers, in any unit, shared out among its stages: "
+      "F=1,I=1,W=1,B=2,R=1 (B: I + W, R: F)");
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run(context, *options); };
   });

@@ -18,6 +18,7 @@ struct SimulatePlanOptions {
   std::string framework = "stagewright";
   std::string profile;
   std::string schedule_out;
+  std::string memory_cap;  ///< what a device may hold; empty: none
   bool all_ranks = false;
 };
 [[nodiscard]] ExitCode simulate_plan(const Context& context,

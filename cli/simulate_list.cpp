@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bubble_report.h"
+#include "cli/json_text.h"
 #include "cli/list_memory.h"
 #include "cli/list_report.h"
+#include "cli/memory_cap.h"
 #include "cli/simulate_command.h"
 #include "cli/table.h"
 #include "core/base/version.h"
@@ -28,6 +30,7 @@ struct Loaded {
   std::string name;
   PipelineOrder order;
   std::optional<TokenList> list;
+  std::vector<std::string> warnings;
 
   [[nodiscard]] double actions() const {
     double count = 0;
@@ -39,38 +42,51 @@ struct Loaded {
 };
 
 Result<Loaded> load(const SimulateListOptions& options, double bytes_an_action) {
+  OrderOptions order = options.order;
   if (!names_a_file(options.schedule)) {
-    auto made = generate_order(options.schedule, options.order, options.costs, bytes_an_action);
+    // A search keeps the cap; the order of others is held against it.
+    const auto generator = find_schedule(options.schedule);
+    if (generator && !generator->synthesised) {
+      order.synthesis.memory_cap.clear();
+    }
+    auto made = generate_order(options.schedule, order, options.costs, bytes_an_action);
     if (!made) {
       return pass_on(std::move(made));
     }
-    return Loaded{.name = std::move(made->name), .order = std::move(made->order), .list = {}};
+    return Loaded{
+        .name = std::move(made->name), .order = std::move(made->order), .list = {}, .warnings = {}};
   }
-  if (options.order.any()) {
+  order.synthesis.memory_cap.clear();
+  if (order.any()) {
     return fail(ErrorCode::kInvalidInput,
                 "a file says by its list how many ranks, micro-batches and stages there are; "
-                "leave out --ranks, --chunks, --virtual, --group and --parameter",
+                "leave out --ranks, --chunks, --virtual, --group, --parameter, --span and --effort",
                 options.schedule);
   }
   auto read = load_list(options.schedule);
   if (!read) {
     return pass_on(std::move(read));
   }
-  PipelineOrder order = order_of(read->list);
-  return Loaded{std::move(read->name), std::move(order), std::move(read->list)};
+  PipelineOrder made = order_of(read->list);
+  return Loaded{
+      std::move(read->name), std::move(made), std::move(read->list), std::move(read->warnings)};
+}
+
+/// Against --memory-cap, except of a search, which counts in units of its own.
+Result<ListCaps> caps_of(const SimulateListOptions& options, const Loaded& loaded) {
+  const auto generator = find_schedule(options.schedule);
+  const bool searched = !loaded.list && generator && generator->synthesised;
+  return check_caps(searched ? "" : options.order.synthesis.memory_cap, loaded.order);
 }
 
 /// A list with its figures, and why they are what they are.
 struct Timed {
-  OrderCheck check;
+  OrderCheck check;                     ///< with a fault nothing else is filled in
+  std::optional<ListFault> stuck = {};  ///< under the queue model that was asked for
   BubbleCauses bubbles;
   PathSums path;
   Trace trace;  ///< of single actions, where it was asked for
 };
-
-Error not_valid(const Loaded& loaded, const ListFault& fault) {
-  return {ErrorCode::kInfeasible, "the list is not valid: " + fault.to_string(), loaded.name};
-}
 
 /// Figures alone, for a small number of bytes an action.
 Result<Timed> time_by_pass(const Loaded& loaded, const ListPrices& prices) {
@@ -78,7 +94,7 @@ Result<Timed> time_by_pass(const Loaded& loaded, const ListPrices& prices) {
   if (loaded.list) {
     timed.check = check_order(*loaded.list, prices.costs);
     if (timed.check.fault) {
-      return tl::unexpected(not_valid(loaded, *timed.check.fault));
+      return timed;
     }
   }
   Result<PipelineGraph> graph = compile(loaded.order);
@@ -105,19 +121,15 @@ std::optional<QueueModel> model_named(const std::string& name) {
 /// Puts the times under the queue model that was asked for in the place of those with free links.
 Result<void> choose_queues(const SimulateListOptions& options,
                            const std::string& name,
-                           OrderCheck& check) {
+                           Timed& timed) {
   const auto model = model_named(options.queues);
   if (!model) {
     return {};
   }
-  for (const auto& [checked, timing] : check.queues) {
-    if (checked == *model && timing.fault) {
-      return fail(ErrorCode::kInfeasible,
-                  fmt::format("under --queues {}: {}", options.queues, timing.fault->to_string()),
-                  name);
-    }
+  for (const auto& [checked, timing] : timed.check.queues) {
     if (checked == *model) {
-      check.timing = timing;
+      timed.stuck = timing.fault;
+      timed.check.timing = timing;
       return {};
     }
   }
@@ -135,10 +147,13 @@ Result<Timed> time_by_item(const Loaded& loaded,
   const TokenList list = loaded.list ? *loaded.list : token_list(loaded.order);
   Timed timed{.check = check_order(list, prices.costs), .bubbles = {}, .path = {}, .trace = {}};
   if (timed.check.fault) {
-    return tl::unexpected(not_valid(loaded, *timed.check.fault));
+    return timed;
   }
-  if (auto chosen = choose_queues(options, loaded.name, timed.check); !chosen) {
+  if (auto chosen = choose_queues(options, loaded.name, timed); !chosen) {
     return pass_on(std::move(chosen));
+  }
+  if (timed.stuck) {
+    return timed;
   }
   timed.trace = list_trace(list, prices.costs, timed.check.timing);
   const StepWork work = work_of(timed.trace);
@@ -149,8 +164,9 @@ Result<Timed> time_by_item(const Loaded& loaded,
 
 /// Of an asynchronous schedule, whose stretches follow each other without a drain.
 struct SteadyState {
-  Duration time{};  ///< of as many micro-batches as the list has
-  double bubble = 0;
+  Duration time{};         ///< of as many micro-batches as the list has
+  double bubble = 0;       ///< mean over ranks
+  double bubble_rate = 0;  ///< of the busiest rank
 };
 
 /// Nothing of other schedules, of files (which do not say how they go on), and of so many ranks
@@ -176,9 +192,9 @@ std::optional<SteadyState> steady_state(const Loaded& loaded,
   if (!time) {
     return std::nullopt;
   }
-  const Duration busiest = *std::ranges::max_element(timing.busy);
-  const double whole = to_seconds(*time);
-  return SteadyState{*time, whole > 0 ? 1 - to_seconds(busiest) / whole : 0};
+  ListTiming steady = timing;
+  steady.makespan = *time;
+  return SteadyState{*time, steady.bubble(), steady.bubble_rate()};
 }
 
 std::string steady_text(const SteadyState& steady, const ListPrices& prices) {
@@ -188,12 +204,9 @@ std::string steady_text(const SteadyState& steady, const ListPrices& prices) {
       percent(steady.bubble));
 }
 
-std::string sizes_text(const Loaded& loaded) {
-  return fmt::format("{}: {} ranks, {} stages, {} micro-batches",
-                     loaded.name,
-                     loaded.order.ranks.size(),
-                     loaded.order.stages,
-                     loaded.order.micro_batches);
+std::string title_of(const Loaded& loaded) {
+  return sizes_text(
+      loaded.name, loaded.order.ranks.size(), loaded.order.stages, loaded.order.micro_batches);
 }
 
 nlohmann::json list_json(const Loaded& loaded,
@@ -205,10 +218,71 @@ nlohmann::json list_json(const Loaded& loaded,
   json["ranks"] = loaded.order.ranks.size();
   json["stages"] = loaded.order.stages;
   json["micro_batches"] = loaded.order.micro_batches;
+  json["warnings"] = loaded.warnings;
   if (!options.queues.empty()) {
     json["queued_by"] = options.queues;
   }
   return json;
+}
+
+/// Why there are no figures.
+std::optional<std::string> fault_text(const Timed& timed, const SimulateListOptions& options) {
+  if (timed.check.fault) {
+    return "the list is not valid: " + timed.check.fault->to_string();
+  }
+  if (timed.stuck) {
+    return fmt::format("under --queues {}: {}", options.queues, timed.stuck->to_string());
+  }
+  return std::nullopt;
+}
+
+/// As `schedules check` does, with the keys of a list without figures.
+ExitCode report_no_figures(const Context& context,
+                           const Loaded& loaded,
+                           const Timed& timed,
+                           const std::string& fault,
+                           nlohmann::json json) {
+  *context.err << fmt::format("error: {}: {}\n", loaded.name, fault);
+  if (context.json) {
+    if (timed.stuck) {
+      const nlohmann::json none = invalid_list_json(fault);
+      for (const char* key :
+           {"error", "makespan", "bubble", "bubble_rate", "span_bubble_rate", "idle_share"}) {
+        json[key] = none.at(key);
+      }
+    }
+    json["exit_code"] = static_cast<int>(ExitCode::kCheckFailed);
+    *context.out << json_text(json);
+  }
+  return ExitCode::kCheckFailed;
+}
+
+std::string head_text(const Loaded& loaded) {
+  return title_of(loaded) + "\n\n" + warnings_text(loaded.warnings);
+}
+
+/// For the reports.
+SimulatedStep simulated_step(const Context& context,
+                             const SimulateListOptions& options,
+                             const Loaded& loaded,
+                             const ListPrices& prices,
+                             Timed timed) {
+  const ListTiming& timing = timed.check.timing;
+  SimulatedStep step{.title = title_of(loaded),
+                     .subtitle = fmt::format("{}; makespan {:.6g}, bubble {}",
+                                             prices.text,
+                                             prices.in_units(timing.makespan),
+                                             percent(timing.bubble())),
+                     .unit = {.seconds = prices.unit_seconds, .name = {}},
+                     .list = SimulatedList{.order = loaded.order,
+                                           .prices = prices,
+                                           .makespan = timing.makespan,
+                                           .queued_by = options.queues},
+                     .trace = std::move(timed.trace)};
+  step.trace.plan_summary = step.title;
+  step.trace.made_by = {{"program", "stagewright " + std::string(version())},
+                        {"command", context.command_line}};
+  return step;
 }
 
 }  // namespace
@@ -227,6 +301,10 @@ ExitCode simulate_list(const Context& context,
   if (!prices) {
     return context.report(prices.error());
   }
+  const auto caps = caps_of(options, *loaded);
+  if (!caps) {
+    return context.report(caps.error());
+  }
   auto timed = by_item ? time_by_item(*loaded, *prices, options) : time_by_pass(*loaded, *prices);
   if (!timed && timed.error().code == ErrorCode::kUnsupported && !by_item) {
     timed = time_by_item(*loaded, *prices, options);  // more kinds of work than the pass can number
@@ -234,31 +312,28 @@ ExitCode simulate_list(const Context& context,
   if (!timed) {
     return context.report(timed.error());
   }
-  const OrderCheck& check = timed->check;
-  SimulatedStep step{.title = sizes_text(*loaded),
-                     .subtitle = fmt::format("{}; makespan {:.6g}, bubble {}",
-                                             prices->text,
-                                             prices->in_units(check.timing.makespan),
-                                             percent(check.timing.bubble_rate())),
-                     .unit = {.seconds = prices->unit_seconds, .name = {}},
-                     .list = SimulatedList{.order = loaded->order,
-                                           .prices = *prices,
-                                           .makespan = check.timing.makespan,
-                                           .queued_by = options.queues},
-                     .trace = std::move(timed->trace)};
-  step.trace.plan_summary = step.title;
-  step.trace.made_by = {{"program", "stagewright " + std::string(version())},
-                        {"command", context.command_line}};
-  nlohmann::json json = list_json(*loaded, options, check, *prices);
-  add_explanation(timed->bubbles, timed->path, json);
-  std::string text = step.title + "\n\n" + to_text(check, *prices);
-  if (const auto steady = steady_state(*loaded, *prices, check.timing)) {
+  nlohmann::json json = list_json(*loaded, options, timed->check, *prices);
+  if (const auto fault = fault_text(*timed, options)) {
+    return report_no_figures(context, *loaded, *timed, *fault, std::move(json));
+  }
+  add_caps(*caps, json);
+  std::string text = head_text(*loaded) + to_text(timed->check, *prices) + to_text(*caps);
+  if (const auto steady = steady_state(*loaded, *prices, timed->check.timing)) {
     text += steady_text(*steady, *prices);
     json["steady_state"] = {{"makespan", prices->in_units(steady->time)},
-                            {"bubble_rate", steady->bubble}};
+                            {"bubble", steady->bubble},
+                            {"bubble_rate", steady->bubble_rate}};
   }
+  add_explanation(timed->bubbles, timed->path, json);
   text += explanation_text(timed->bubbles, timed->path);
-  return print_with_reports(context, reports, step, std::move(json), std::move(text));
+  const bool holds = timed->check.runs() && caps->above.empty();
+  const ExitCode printed =
+      print_with_reports(context,
+                         reports,
+                         simulated_step(context, options, *loaded, *prices, *std::move(timed)),
+                         std::move(json),
+                         std::move(text));
+  return printed == ExitCode::kSuccess && !holds ? ExitCode::kCheckFailed : printed;
 }
 
 }  // namespace stagewright

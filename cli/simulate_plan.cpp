@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bubble_report.h"
+#include "cli/memory_cap.h"
 #include "cli/simulate_command.h"
 #include "cli/table.h"
 #include "core/base/file.h"
@@ -176,6 +177,14 @@ ExitCode simulate_plan(const Context& context,
     return context.report(simulation.error());
   }
   const Summary& summary = simulation->summary;
+  DeviceCaps caps;
+  if (!options.memory_cap.empty()) {
+    auto checked = check_caps(options.memory_cap, *schedule, summary);
+    if (!checked) {
+      return context.report(checked.error());
+    }
+    caps = *std::move(checked);
+  }
   const SimulatedStep step{.title = stagewright::summary(inputs->plan),
                            .unit = usual_unit(summary.step_time),
                            .plan = SimulatedPlan{*inputs, *schedule, **cost, summary},
@@ -187,7 +196,13 @@ ExitCode simulate_plan(const Context& context,
   if (!options.schedule_out.empty()) {
     note_written(options.schedule_out, "the lowered schedule", "schedule", json, text);
   }
-  return print_with_reports(context, reports, step, std::move(json), std::move(text));
+  if (!options.memory_cap.empty()) {
+    text += to_text(caps);
+    add_caps(caps, json);
+  }
+  const ExitCode printed =
+      print_with_reports(context, reports, step, std::move(json), std::move(text));
+  return printed == ExitCode::kSuccess && !caps.above.empty() ? ExitCode::kCheckFailed : printed;
 }
 
 }  // namespace stagewright

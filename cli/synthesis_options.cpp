@@ -1,49 +1,18 @@
 #include "cli/synthesis_options.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "cli/comma_list.h"
+#include "cli/memory_cap.h"
 #include "cli/path_check.h"
 #include "planner/schedules/synthesis/synth_schedule.h"
 
 namespace stagewright {
 namespace {
-
-/// "8" for all ranks, or "8,8,7,5".
-Result<std::vector<std::int64_t>> read_caps(std::string_view text, std::int32_t ranks) {
-  std::vector<std::int64_t> caps;
-  for (const std::string_view part : comma_list(text)) {
-    std::int64_t cap = 0;
-    const char* const end = part.data() + part.size();
-    const auto [stop, error] = std::from_chars(part.data(), end, cap);
-    if (error != std::errc{} || stop != end || cap < 1) {
-      return fail(ErrorCode::kInvalidInput,
-                  fmt::format("'{}' is no count of micro-batches of a stage; write 8, or one for "
-                              "each rank: 8,8,7,5",
-                              part),
-                  "--memory-cap");
-    }
-    caps.push_back(cap);
-  }
-  if (caps.size() == 1) {
-    caps.resize(static_cast<std::size_t>(ranks), caps.front());
-  }
-  if (!caps.empty() && caps.size() != static_cast<std::size_t>(ranks)) {
-    return fail(
-        ErrorCode::kInvalidInput,
-        fmt::format(
-            "'{}' are {} caps for {} ranks; give one, or one for each", text, caps.size(), ranks),
-        "--memory-cap");
-  }
-  return caps;
-}
 
 /// A recomputation frees memory only where less than the whole is held until then; elsewhere its
 /// time would be spent for nothing.

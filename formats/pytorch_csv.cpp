@@ -11,16 +11,28 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
+
 namespace stagewright {
 namespace {
 
 std::string_view trimmed(std::string_view cell) {
-  constexpr std::string_view kBlank = " \t\r\"";
+  constexpr std::string_view kBlank = " \t\r";
   const std::size_t begin = cell.find_first_not_of(kBlank);
   if (begin == std::string_view::npos) {
     return {};
   }
   return cell.substr(begin, cell.find_last_not_of(kBlank) - begin + 1);
+}
+
+/// What stands in a pair of quotes, or the whole cell that has none; nothing where they do not
+/// match.
+std::optional<std::string_view> unquoted(std::string_view cell) {
+  constexpr char kQuote = '"';
+  if (cell.size() > 1 && cell.front() == kQuote && cell.back() == kQuote) {
+    cell = trimmed(cell.substr(1, cell.size() - 2));
+  }
+  return cell.find(kQuote) == std::string_view::npos ? std::optional(cell) : std::nullopt;
 }
 
 /// Takes the text up to `separator`, or all of it, off the front.
@@ -70,7 +82,7 @@ class Rows {
     while (!ranks_.empty() && ranks_.back().empty()) {
       ranks_.pop_back();
     }
-    if (old_ || all_backwards_are_halves()) {
+    if (!whole_.empty() || all_backwards_are_halves()) {
       split_old_backwards();
     }
     return std::move(ranks_);
@@ -78,28 +90,31 @@ class Rows {
 
  private:
   Result<void> read_row(std::string_view row) {
-    std::vector<ListItem> items;
+    std::vector<ListItem>& items = ranks_.emplace_back();
     for (std::size_t column = 1; !row.empty(); ++column) {
-      const std::string_view cell = trimmed(take_until(row, ','));
-      if (cell.empty()) {
+      const std::string_view whole_cell = trimmed(take_until(row, ','));
+      const auto fault = [&](const std::string& complaint) {
+        return fail(ErrorCode::kInvalidInput,
+                    fmt::format("'{}' {}", shown(whole_cell), complaint),
+                    fmt::format("{}: rank {}, column {}", where_, ranks_.size() - 1, column));
+      };
+      const auto cell = unquoted(whole_cell);
+      if (!cell) {
+        return fault("has a quote without its other one; quote a whole cell or nothing");
+      }
+      if (cell->empty()) {
         continue;
       }
-      const auto old = whole_backward_of_old(cell);
-      const std::optional<ListItem> item = parse_list_item(old ? *old : cell);
+      const auto old = whole_backward_of_old(*cell);
+      const std::optional<ListItem> item = parse_list_item(old ? *old : *cell);
       if (!item || (old && item->kind != ListItemKind::kCompute)) {
-        return fail(ErrorCode::kInvalidInput,
-                    fmt::format("'{}' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0 or "
-                                "(0F7;7B3)OVERLAP_F_B",
-                                shown(cell)),
-                    fmt::format("{}: rank {}, column {}", where_, ranks_.size(), column));
+        return fault(token_complaint(*cell));
       }
       if (old) {
-        old_ = true;
-        whole_.emplace(item->actions[0].stage, item->actions[0].micro_batch);
+        whole_.emplace(ranks_.size() - 1, items.size());
       }
       items.push_back(*item);
     }
-    ranks_.push_back(std::move(items));
     return {};
   }
 
@@ -135,18 +150,20 @@ class Rows {
 
   /// Only what was written as BW is whole.
   void split_old_backwards() {
-    for_each_action([&](Action& action) {
-      if (action.kind == ActionKind::kBackward &&
-          !whole_.contains({action.stage, action.micro_batch})) {
-        action.kind = ActionKind::kBackwardInput;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (std::size_t place = 0; place < ranks_[rank].size(); ++place) {
+        for (Action& action : ranks_[rank][place].actions) {
+          if (action.kind == ActionKind::kBackward && !whole_.contains({rank, place})) {
+            action.kind = ActionKind::kBackwardInput;
+          }
+        }
       }
-    });
+    }
   }
 
   std::string_view where_;
   std::vector<std::vector<ListItem>> ranks_;
-  bool old_ = false;
-  std::set<std::pair<StageId, MicroBatchId>> whole_;  ///< written as BW
+  std::set<std::pair<std::size_t, std::size_t>> whole_;  ///< rank and place of what was written BW
 };
 
 /// Counts stages and micro-batches and places the stages.
@@ -174,10 +191,11 @@ class Sizes {
     for_each_computed([&](const Action& action, std::size_t rank) {
       if (!slip && (action.stage.value() >= computed || action.micro_batch.value() >= computed)) {
         slip = Error{ErrorCode::kInvalidInput,
-                     fmt::format("'{}' cannot be right: all {} compute actions of the file run "
+                     fmt::format("'{}' cannot be right: all {} of the file {} "
                                  "fewer stages and micro-batches; check its numbers",
                                  to_string(action),
-                                 computed),
+                                 counted(computed, "compute action"),
+                                 computed == 1 ? "runs" : "run"),
                      fmt::format("{}: rank {}", where, rank)};
       }
     });

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/base/json_reader.h"
 
 namespace stagewright {
@@ -40,7 +41,9 @@ Result<void> check_length(std::size_t length,
                           const std::string& where) {
   if (static_cast<std::int64_t>(length) != expected) {
     return fail(ErrorCode::kInvalidInput,
-                fmt::format("{} entries, but {} {}", length, expected, what),
+                fmt::format("{}, but {}",
+                            counted(static_cast<std::int64_t>(length), "entry"),
+                            counted(expected, what)),
                 where);
   }
   return {};
@@ -100,13 +103,19 @@ class VectorReader {
     if (!placements) {
       return pass_on(std::move(placements));
     }
+    if ((*placements)->empty()) {
+      return fail(ErrorCode::kInvalidInput,
+                  "is empty; list the ranks of the stages, once for each copy of the weights: "
+                  "[[0, 1]]",
+                  at("placements"));
+    }
     for (const json& copy : **placements) {
       const std::string where = fmt::format("{}/{}", at("placements"), list.placement.size());
       Result<std::vector<std::int32_t>> ranks = read_indices(copy, ranks_, where);
       if (!ranks) {
         return pass_on(std::move(ranks));
       }
-      if (auto fits = check_length(ranks->size(), list.stages, "stages", where); !fits) {
+      if (auto fits = check_length(ranks->size(), list.stages, "stage", where); !fits) {
         return fits;
       }
       list.placement.push_back(*std::move(ranks));
@@ -121,8 +130,7 @@ class VectorReader {
       return pass_on(std::move(copies));
     }
     list.copy_of = *std::move(copies);
-    return check_length(
-        list.copy_of.size(), list.micro_batches, "micro-batches", at("mb_placement"));
+    return check_length(list.copy_of.size(), list.micro_batches, "micro-batch", at("mb_placement"));
   }
 
   Result<void> read_ranks(TokenList& list) {
@@ -130,7 +138,7 @@ class VectorReader {
     if (!ranks) {
       return pass_on(std::move(ranks));
     }
-    if (auto fits = check_length((*ranks)->size(), ranks_, "ranks", at("ranks")); !fits) {
+    if (auto fits = check_length((*ranks)->size(), ranks_, "rank", at("ranks")); !fits) {
       return fits;
     }
     for (const json& tokens : **ranks) {
@@ -141,13 +149,13 @@ class VectorReader {
       std::vector<ListItem> items;
       items.reserve(tokens.size());
       for (const json& token : tokens) {
-        const auto item = token.is_string() ? parse_list_item(token.get_ref<const std::string&>())
-                                            : std::optional<ListItem>();
+        const std::string text = token.is_string() ? token.get<std::string>() : std::string();
+        const auto item = parse_list_item(text, MarkerRule::kAny);
         if (!item) {
           return fail(ErrorCode::kInvalidInput,
-                      fmt::format("{} is no action; write e.g. \"3F0\", \"(0F7;7B3)OVERLAP_F_B\" "
-                                  "or \"{{0SEND_F0;1RECV_F2}}BATCH\"",
-                                  token.dump(-1, ' ', false, json::error_handler_t::replace)),
+                      fmt::format("{} {}",
+                                  token.dump(-1, ' ', false, json::error_handler_t::replace),
+                                  token_complaint(text)),
                       fmt::format("{}/{}", where, items.size()));
         }
         items.push_back(*item);

@@ -10,10 +10,10 @@ namespace stagewright {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
+}  // namespace
 
-/// Whether the text is meant as JSON.  A group call of a CSV begins with a brace, too, but its
-/// first action with a number.
-bool is_json(std::string_view text) {
+// A group call of a CSV begins with a brace, too, but its first action with a number.
+bool looks_like_json(std::string_view text) {
   // Behind white space and a mark of UTF-8.
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) {
@@ -28,10 +28,9 @@ bool is_json(std::string_view text) {
   return text.front() == '[' || word == "null" || word == "true" || word == "false";
 }
 
-}  // namespace
-
 Result<TokenList> parse_token_list(std::string_view text, std::string_view where) {
-  return is_json(text) ? parse_schedule_vector(text, where) : parse_pytorch_csv(text, where);
+  return looks_like_json(text) ? parse_schedule_vector(text, where)
+                               : parse_pytorch_csv(text, where);
 }
 
 }  // namespace stagewright

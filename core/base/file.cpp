@@ -79,6 +79,29 @@ Result<std::string> read_file(const fs::path& path) {
   return content;
 }
 
+Result<void> check_folder_of(const fs::path& path) {
+  std::error_code code;
+  // "name/" is the folder of that name.
+  const fs::path folder =
+      path.has_filename() ? path.parent_path() : path.parent_path().parent_path();
+  if (folder.empty() || fs::is_directory(folder, code)) {
+    return {};
+  }
+  const bool exists = fs::exists(folder, code);
+  return fail(ErrorCode::kIo,
+              fmt::format("{} '{}'; {} or write to another path",
+                          exists ? "cannot write below the file" : "there is no folder",
+                          folder.string(),
+                          exists ? "name a folder" : "make it"),
+              path.string());
+}
+
+Result<void> make_folders(const fs::path& folder) {
+  std::error_code code;
+  fs::create_directories(folder, code);
+  return code ? io_error(folder, "create the folder", code.value()) : Result<void>{};
+}
+
 Result<void> write_file(const fs::path& name, std::string_view content) {
   if (name.empty()) {
     return fail(ErrorCode::kInvalidInput, "the name of the file to write is empty; give one");
@@ -91,12 +114,8 @@ Result<void> write_file(const fs::path& name, std::string_view content) {
   // What a link leads to is replaced, not the link.
   const bool link = fs::is_symlink(fs::symlink_status(name, code));
   const fs::path path = link ? fs::weakly_canonical(name, code) : name;
-  code.clear();
-  if (path.has_parent_path()) {
-    fs::create_directories(path.parent_path(), code);
-    if (code) {
-      return io_error(path.parent_path(), "create the folder", code.value());
-    }
+  if (auto folder = check_folder_of(path); !folder) {
+    return folder;
   }
   fs::path temporary = path;
   temporary += fmt::format(".{}.tmp", ::getpid());

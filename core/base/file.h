@@ -13,8 +13,15 @@ namespace stagewright {
 
 /// Writes `content` to a temporary name in the same folder, flushes it to disk and
 /// renames it, so that `path` holds either the old or the new whole content, also
-/// after Ctrl-C or a full disk.  Missing parent folders are created.
-/// kIo with the path and the reason otherwise; the temporary file is removed.
+/// after Ctrl-C or a full disk.  The folder must exist (make_folders): a slip in a path is told,
+/// not made a folder of.  kIo with the path and the reason otherwise; the temporary file is
+/// removed.
 [[nodiscard]] Result<void> write_file(const std::filesystem::path& path, std::string_view content);
+
+/// Whether write_file would find the folder that `path` lies in; kIo naming it otherwise.
+[[nodiscard]] Result<void> check_folder_of(const std::filesystem::path& path);
+
+/// Makes a folder and those above it, where they are missing.  kIo with the path and the reason.
+[[nodiscard]] Result<void> make_folders(const std::filesystem::path& folder);
 
 }  // namespace stagewright

@@ -14,7 +14,8 @@
 
 namespace stagewright {
 
-/// Parses text to JSON.  A syntax error names `where` with line and column.
+/// Parses text to JSON.  A syntax error names `where` with line and column, a key that stands twice
+/// in one object (of which others silently take the last) its place.
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view where);
 
 /// Reads one JSON object strictly, collecting the first error instead of throwing:

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "core/schedule/indices.h"
 
 namespace stagewright {
@@ -368,7 +369,9 @@ class ProgramCheck {
     }
     if (has_micro_batch &&
         (action.micro_batch.value() < 0 || action.micro_batch.value() >= schedule_.micro_batches)) {
-      return fmt::format("there are {} micro-batches", schedule_.micro_batches);
+      return fmt::format("there {} {}",
+                         schedule_.micro_batches == 1 ? "is" : "are",
+                         counted(schedule_.micro_batches, "micro-batch"));
     }
     if (!is_of_stage) {
       return std::nullopt;

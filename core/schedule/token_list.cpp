@@ -1,6 +1,7 @@
 #include "core/schedule/token_list.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/base/check.h"
@@ -35,14 +36,21 @@ bool all_transfers(const std::vector<Action>& actions) {
   });
 }
 
+/// One forward and one backward that makes the gradient of the input.
+bool is_pair(const std::vector<Action>& actions) {
+  const auto forwards = std::ranges::count(actions, ActionKind::kForward, &Action::kind);
+  const auto backwards = std::ranges::count(actions, ActionKind::kBackward, &Action::kind) +
+                         std::ranges::count(actions, ActionKind::kBackwardInput, &Action::kind);
+  return actions.size() == 2 && forwards == 1 && backwards == 1;
+}
+
 std::optional<ListItem> parse_overlap(std::string_view token) {
   const std::size_t end = token.find(')');
   if (end == std::string_view::npos || token.substr(end + 1) != kOverlap) {
     return std::nullopt;
   }
   auto parts = parse_parts(token.substr(1, end - 1));
-  if (!parts || parts->size() != 2 || !is_compute((*parts)[0].kind) ||
-      !is_compute((*parts)[1].kind)) {
+  if (!parts || !is_pair(*parts)) {
     return std::nullopt;
   }
   return ListItem{.kind = ListItemKind::kCompute, .actions = *std::move(parts)};
@@ -64,22 +72,22 @@ std::optional<ListItem> parse_group(std::string_view token) {
                   .awaited = name == kBatchWait};
 }
 
-/// "0UNSHARD", "OPT_STEP": an optional number and a name.
-bool is_marker(std::string_view token) {
-  const std::size_t name = token.find_first_not_of("0123456789");
-  return name != std::string_view::npos && token[name] >= 'A' && token[name] <= 'Z' &&
-         std::all_of(token.begin(), token.end(), [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-         });
+/// "UNSHARD" of "0UNSHARD".
+std::string_view name_in(std::string_view marker) {
+  return marker.substr(std::min(marker.find_first_not_of("0123456789"), marker.size()));
 }
 
-/// What looks like an action but is none ("3F", "F3", "3X0") is a slip, not a marker.
-bool looks_like_action(std::string_view token) {
-  const std::size_t begin = std::min(token.find_first_not_of("0123456789"), token.size());
-  const std::size_t end = std::min(token.find_first_of("0123456789", begin), token.size());
-  const std::string_view name = token.substr(begin, end - begin);
-  return name.size() == 1 || (begin > 0 && end < token.size()) || name.starts_with("SEND_") ||
-         name.starts_with("RECV_");
+/// What may be a marker that is not known.  A slip of an action has a letter or two ("3X", "0FF")
+/// or a part of a transfer's name ("0SENDF", "3BATCH").
+bool may_be_marker(std::string_view token) {
+  constexpr std::size_t kFewestLetters = 4;
+  constexpr std::array<std::string_view, 4> kOfTransfers{"SEND", "RECV", "BATCH", "OVERLAP"};
+  const std::string_view name = name_in(token);
+  return name.size() >= kFewestLetters &&
+         std::ranges::all_of(name, [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; }) &&
+         std::ranges::none_of(kOfTransfers, [name](std::string_view part) {
+           return name.find(part) != std::string_view::npos;
+         });
 }
 
 }  // namespace
@@ -92,7 +100,26 @@ bool TokenList::has_transfers() const {
   });
 }
 
-std::optional<ListItem> parse_list_item(std::string_view token) {
+bool is_known_marker(std::string_view token) {
+  constexpr std::array<std::string_view, 4> kOfStages{
+      "UNSHARD", "RESHARD", "REDUCE_GRAD", "SYNC_GRAD"};
+  constexpr std::array<std::string_view, 4> kOfRanks{
+      "LOAD", "REDUCE_GRAD", "REDUCE_TIED_GRADS", "OPT_STEP"};
+  const std::string_view name = name_in(token);
+  const auto& known = name.size() < token.size() ? kOfStages : kOfRanks;
+  return std::ranges::find(known, name) != known.end();
+}
+
+std::string token_complaint(std::string_view token) {
+  if (token.starts_with('(') && token.ends_with(kOverlap)) {
+    return "pairs something else than one forward and one backward (B or I); write e.g. "
+           "(0F7;7B3)OVERLAP_F_B";
+  }
+  return "is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0, (0F7;7B3)OVERLAP_F_B or "
+         "{0SEND_F0;1RECV_F2}BATCH";
+}
+
+std::optional<ListItem> parse_list_item(std::string_view token, MarkerRule markers) {
   if (token.starts_with('(')) {
     return parse_overlap(token);
   }
@@ -107,7 +134,7 @@ std::optional<ListItem> parse_list_item(std::string_view token) {
       return ListItem{.kind = ListItemKind::kTransfers, .actions = {*action}};
     }
   }
-  if (!is_marker(token) || looks_like_action(token)) {
+  if (!is_known_marker(token) && (markers == MarkerRule::kKnown || !may_be_marker(token))) {
     return std::nullopt;
   }
   return ListItem{.kind = ListItemKind::kMarker, .marker = std::string(token)};

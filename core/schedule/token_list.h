@@ -44,10 +44,23 @@ struct TokenList {
   [[nodiscard]] bool has_transfers() const;
 };
 
-/// Reads one token: "3F0" (F, B, I, W, R), "(0F7;7B3)OVERLAP_F_B", "2SEND_F1" (also RECV_F, SEND_B,
-/// RECV_B), "{0SEND_F0;1RECV_F2}BATCH" (also BATCH_WAIT).  A marker is a name in capitals, digits
-/// and underscores, with a number before it or not.  Nothing if it is none of these.
-[[nodiscard]] std::optional<ListItem> parse_list_item(std::string_view token);
+/// Which names are markers.
+enum class MarkerRule : std::uint8_t {
+  kKnown,  ///< is_known_marker
+  kAny,    ///< and other names of four letters or more that have nothing of a transfer's
+};
+
+/// Reads one token: "3F0" (F, B, I, W, R), "(0F7;7B3)OVERLAP_F_B" (one forward and one B or I),
+/// "2SEND_F1" (also RECV_F, SEND_B, RECV_B), "{0SEND_F0;1RECV_F2}BATCH" (also BATCH_WAIT), or a
+/// marker, a name in capitals and underscores with a number before it or not.  Nothing if it is
+/// none of these.
+[[nodiscard]] std::optional<ListItem> parse_list_item(std::string_view token,
+                                                      MarkerRule markers = MarkerRule::kKnown);
+/// Why a token that parse_list_item does not take is none, with examples of others: "pairs ...".
+[[nodiscard]] std::string token_complaint(std::string_view token);
+/// What the field's lists have besides computing and moving border tensors: of a stage UNSHARD,
+/// RESHARD, REDUCE_GRAD and SYNC_GRAD, of a rank LOAD, REDUCE_GRAD, REDUCE_TIED_GRADS, OPT_STEP.
+[[nodiscard]] bool is_known_marker(std::string_view token);
 [[nodiscard]] std::string to_string(const ListItem& item);
 
 /// The list of a generated order.

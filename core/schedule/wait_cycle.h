@@ -20,8 +20,8 @@ struct WaitLink {
   std::string_view how = "waits for";
 };
 
-/// "A waits for B, which stands behind C, which waits for A".  Of long cycles the first and the
-/// last ones are named, and how many stand between them.  REQUIRES: length > 0.
+/// "A waits for B, which is reached only after C, which waits for A".  Of long cycles the first and
+/// the last ones are named, and how many stand between them.  REQUIRES: length > 0.
 [[nodiscard]] std::string wait_cycle_text(std::size_t length,
                                           const std::function<WaitLink(std::size_t)>& link);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 
 namespace stagewright {
@@ -78,8 +79,8 @@ RuleOfThumb micro_batches_by_stages(const PricedPlan& priced) {
   if (pp > 1) {
     rule.verdict = verdict(chunks >= kLeastPerStage * pp);
     rule.at_stake = fill_and_drain(priced);
-    rule.figures = fmt::format("{} micro-batches over {} stages: {:.1f} times{}",
-                               chunks,
+    rule.figures = fmt::format("{} over {} stages: {:.1f} times{}",
+                               counted(chunks, "micro-batch"),
                                pp,
                                static_cast<double>(chunks) / static_cast<double>(pp),
                                chunks >= kPlentyPerStage * pp  ? ""
@@ -103,8 +104,8 @@ RuleOfThumb micro_batches_by_size(const ExplainJob& job, const PricedPlan& price
     const std::int64_t chunks = priced.plan.micro_batches;
     rule.verdict = verdict(chunks >= usual.low && chunks <= usual.high);
     rule.at_stake = fill_and_drain(priced);
-    rule.figures = fmt::format("{} micro-batches; usual for {:.3g} billion parameters: {} to {}",
-                               chunks,
+    rule.figures = fmt::format("{}; usual for {:.3g} billion parameters: {} to {}",
+                               counted(chunks, "micro-batch"),
                                parameters / 1e9,
                                usual.low,
                                usual.high);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "planner/axes/pipeline.h"
 
 namespace stagewright {
@@ -19,15 +20,13 @@ std::optional<std::string> misfit(const Plan& plan, const PipelineOrder& order) 
   const auto stages = static_cast<std::int32_t>(plan.stages.size());
   if (order.stages != stages || order.micro_batches != plan.micro_batches ||
       static_cast<std::int32_t>(order.ranks.size()) != plan.pp()) {
-    return fmt::format(
-        "has {} stages on {} ranks and {} micro-batches, but the plan {} on {} and "
-        "{}",
-        order.stages,
-        order.ranks.size(),
-        order.micro_batches,
-        stages,
-        plan.pp(),
-        plan.micro_batches);
+    return fmt::format("has {} on {} and {}, but the plan {} on {} and {}",
+                       counted(order.stages, "stage"),
+                       counted(static_cast<std::int64_t>(order.ranks.size()), "rank"),
+                       counted(order.micro_batches, "micro-batch"),
+                       stages,
+                       plan.pp(),
+                       plan.micro_batches);
   }
   const auto is_rank = [&](std::int32_t rank) { return rank >= 0 && rank < plan.pp(); };
   const bool placed =

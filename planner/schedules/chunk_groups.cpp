@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
+
 namespace stagewright {
 namespace {
 
@@ -24,10 +26,10 @@ std::string working_groups(const PipelineShape& shape) {
       ++listed;
     }
   }
-  return text.empty()
-             ? fmt::format(
-                   "none does with {} ranks and {} micro-batches", shape.ranks, shape.micro_batches)
-             : "these would work: " + text;
+  return text.empty() ? fmt::format("none does with {} and {}",
+                                    counted(shape.ranks, "rank"),
+                                    counted(shape.micro_batches, "micro-batch"))
+                      : "these would work: " + text;
 }
 
 std::vector<ChunkStep> steps(const PipelineShape& shape, std::int32_t group, bool backward) {
@@ -61,12 +63,12 @@ Result<std::int32_t> group_size(const PipelineShape& shape, std::string_view sch
     const std::int64_t asked = shape.parameters.at("group");
     if (!group_works(shape, asked)) {
       return fail(ErrorCode::kInfeasible,
-                  fmt::format("schedule '{}' cannot group {} micro-batches on {} ranks by {}: a "
+                  fmt::format("schedule '{}' cannot group {} on {} by {}: a "
                               "group and what is left for the last one have at least as many "
                               "micro-batches as there are ranks; {}",
                               schedule,
-                              shape.micro_batches,
-                              shape.ranks,
+                              counted(shape.micro_batches, "micro-batch"),
+                              counted(shape.ranks, "rank"),
                               asked,
                               working_groups(shape)),
                   "plan:/schedule_parameters/group");
@@ -75,18 +77,17 @@ Result<std::int32_t> group_size(const PipelineShape& shape, std::string_view sch
   }
   if (shape.micro_batches % groups != 0) {
     const std::int32_t below = shape.micro_batches / shape.ranks * shape.ranks;
-    return fail(
-        ErrorCode::kInfeasible,
-        fmt::format("schedule '{}' cannot divide {} micro-batches on {} ranks into {} equal "
-                    "groups; {} or {} micro-batches would work, or the parameter group: {}",
-                    schedule,
-                    shape.micro_batches,
-                    shape.ranks,
-                    groups,
-                    below,
-                    below + shape.ranks,
-                    working_groups(shape)),
-        "plan:/micro_batches");
+    return fail(ErrorCode::kInfeasible,
+                fmt::format("schedule '{}' cannot divide {} on {} into {} equal "
+                            "groups; {} or {} micro-batches would work, or the parameter group: {}",
+                            schedule,
+                            counted(shape.micro_batches, "micro-batch"),
+                            counted(shape.ranks, "rank"),
+                            groups,
+                            below,
+                            below + shape.ranks,
+                            working_groups(shape)),
+                "plan:/micro_batches");
   }
   return shape.micro_batches / groups;
 }

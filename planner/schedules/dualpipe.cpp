@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "planner/schedules/dual_pipe_order.h"
 #include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
@@ -21,10 +22,10 @@ Result<PipelineOrder> generate(const PipelineShape& shape) {
   add_two_way_rules(rules);
   rules.add(shape.micro_batches % 2 == 0 && shape.micro_batches >= 2 * shape.ranks,
             "micro_batches",
-            fmt::format("needs an even number of micro-batches, at least 2P = {} on {} ranks, but "
+            fmt::format("needs an even number of micro-batches, at least 2P = {} on {}, but "
                         "there are {}",
                         2 * shape.ranks,
-                        shape.ranks,
+                        counted(shape.ranks, "rank"),
                         shape.micro_batches),
             fmt::format("{} would work",
                         std::max(2 * shape.ranks, shape.micro_batches + shape.micro_batches % 2)));

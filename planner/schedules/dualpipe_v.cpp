@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "planner/schedules/dual_pipe_order.h"
 #include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
@@ -23,9 +24,9 @@ Result<PipelineOrder> generate(const PipelineShape& shape) {
   const std::int32_t least = 2 * shape.ranks;
   rules.add(shape.micro_batches >= least,
             "micro_batches",
-            fmt::format("needs at least 2P = {} micro-batches on {} ranks, but there are {}",
+            fmt::format("needs at least 2P = {} micro-batches on {}, but there are {}",
                         least,
-                        shape.ranks,
+                        counted(shape.ranks, "rank"),
                         shape.micro_batches),
             fmt::format("take {} or more", least));
   if (Result<void> checked = rules.check(accepts); !checked) {

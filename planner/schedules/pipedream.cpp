@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "planner/schedules/one_forward_one_backward.h"
 #include "planner/schedules/shape_rules.h"
 #include "planner/schedules/stage_layout.h"
@@ -57,9 +58,9 @@ Result<PipelineOrder> generate_2bw(const PipelineShape& shape) {
   if (shape.parameters.contains("update_every")) {
     rules.add(every >= shape.ranks && shape.micro_batches % every == 0,
               "schedule_parameters/update_every",
-              fmt::format("changes weights after a divisor of the {} micro-batches that is not "
+              fmt::format("changes weights after a divisor of the {} that is not "
                           "below the {} ranks, but update_every is {}",
-                          shape.micro_batches,
+                          counted(shape.micro_batches, "micro-batch"),
                           shape.ranks,
                           every),
               working_updates(shape));

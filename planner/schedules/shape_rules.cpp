@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
+
 namespace stagewright {
 namespace {
 
@@ -68,9 +70,9 @@ Result<void> ShapeRules::check(bool (*accepts)(const PipelineShape&)) const {
     where += ", plan:/" + broken_[i].key;
   }
   if (const auto works = nearest(shape_, accepts)) {
-    text += fmt::format("; {} ranks with {} micro-batches and virtual_stages {} would work",
-                        works->ranks,
-                        works->micro_batches,
+    text += fmt::format("; {} with {} and virtual_stages {} would work",
+                        counted(works->ranks, "rank"),
+                        counted(works->micro_batches, "micro-batch"),
                         works->virtual_stages);
   }
   return fail(ErrorCode::kInfeasible, text, where);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "planner/schedules/shape_rules.h"
 #include "planner/schedules/split_backward.h"
 #include "planner/schedules/stage_layout.h"
@@ -23,9 +24,9 @@ Result<PipelineOrder> generate(const PipelineShape& shape) {
   const std::int32_t least = 2 * shape.ranks - 1;
   rules.add(shape.micro_batches >= least,
             "micro_batches",
-            fmt::format("needs at least 2P - 1 = {} micro-batches on {} ranks, but there are {}",
-                        least,
-                        shape.ranks,
+            fmt::format("needs at least 2P - 1 = {} on {}, but there are {}",
+                        counted(least, "micro-batch"),
+                        counted(shape.ranks, "rank"),
                         shape.micro_batches),
             fmt::format("take {} or more, or 'zb-h1'", least));
   if (Result<void> checked = rules.check(accepts); !checked) {

@@ -1,6 +1,9 @@
 #include "sim/analysis/list_coverage.h"
 
+#include <charconv>
 #include <cstdint>
+#include <string_view>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -18,6 +21,9 @@ class Coverage {
   std::optional<ListFault> check() {
     for (std::size_t rank = 0; rank < list_.ranks.size(); ++rank) {
       for (std::size_t place = 0; place < list_.ranks[rank].size(); ++place) {
+        if (auto fault = check_marker(list_.ranks[rank][place].marker, rank, place)) {
+          return fault;
+        }
         for (const Action& action : list_.ranks[rank][place].actions) {
           if (auto fault = check_action(action, rank, place)) {
             return fault;
@@ -41,6 +47,24 @@ class Coverage {
   }
   [[nodiscard]] bool has(ActionKind kind, std::int32_t stage, std::int32_t micro_batch) const {
     return seen_.contains(key(kind, stage, micro_batch));
+  }
+
+  /// "9UNSHARD" of 4 stages; the empty text of what is no marker is right.
+  [[nodiscard]] std::optional<ListFault> check_marker(std::string_view marker,
+                                                      std::size_t rank,
+                                                      std::size_t place) const {
+    std::int64_t stage = 0;
+    const auto [end, error] = std::from_chars(marker.data(), marker.data() + marker.size(), stage);
+    if (error != std::errc::result_out_of_range && stage < list_.stages) {
+      return std::nullopt;
+    }
+    return ListFault{ListFaultKind::kRange,
+                     fmt::format("rank {} pos {}: {} out of range (S={}, M={})",
+                                 rank,
+                                 place,
+                                 marker,
+                                 list_.stages,
+                                 list_.micro_batches)};
   }
 
   std::optional<ListFault> check_action(const Action& action, std::size_t rank, std::size_t place) {
@@ -79,7 +103,7 @@ class Coverage {
     if (action.kind == ActionKind::kRecompute &&
         (has(ActionKind::kBackward, stage, micro_batch) ||
          has(ActionKind::kBackwardInput, stage, micro_batch))) {
-      return fault(ListFaultKind::kOrder, "stands behind the backward that it recomputes for");
+      return fault(ListFaultKind::kOrder, "comes after the backward that it recomputes for");
     }
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -258,6 +259,12 @@ Duration longest(const std::vector<Duration>& times) {
 
 }  // namespace
 
+double ListTiming::bubble() const {
+  const std::vector<double> shares = idle_share();
+  return shares.empty() ? 0
+                        : std::accumulate(shares.begin(), shares.end(), 0.0) /
+                              static_cast<double>(shares.size());
+}
 double ListTiming::bubble_rate() const {
   return lost(longest(busy), makespan);
 }

@@ -29,7 +29,10 @@ struct ListTiming {
   std::vector<Duration> spans;                ///< per rank, from its first start to its last end
   std::vector<std::vector<ItemTimes>> items;  ///< [rank][place in its list], where they were kept
 
-  /// 1 - (the busiest rank's time) / makespan: what the longest rank loses.
+  /// The bubble: the share of all ranks' time in which they compute nothing, the mean of
+  /// idle_share().
+  [[nodiscard]] double bubble() const;
+  /// 1 - (the busiest rank's time) / makespan: what the longest rank loses, the least idle_share().
   [[nodiscard]] double bubble_rate() const;
   /// The same against the longest span, as where no flush makes ranks wait for each other.
   [[nodiscard]] double span_bubble_rate() const;

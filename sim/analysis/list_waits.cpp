@@ -89,7 +89,7 @@ class WaitGraph {
                                  : to_string(item);
     WaitLink link{fmt::format("rank {} pos {} ({})", place.rank, place.item, text)};
     if (place.rank == blocker.rank && place.item > blocker.item) {
-      link.how = place.transfer >= 0 ? "queues behind" : "stands behind";
+      link.how = place.transfer >= 0 ? "queues behind" : "is reached only after";
     }
     return link;
   }

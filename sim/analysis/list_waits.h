@@ -17,7 +17,7 @@ struct ListStandstill {
 };
 
 /// The cycle in which items and transfers wait for each other: "rank 0 pos 1 (0SEND_F0) waits for
-/// rank 1 pos 2 (1RECV_F0), which stands behind ...".
+/// rank 1 pos 2 (1RECV_F0), which is reached only after ...".
 /// REQUIRES: no fault of coverage (list_coverage.h); a rank that is not done.
 [[nodiscard]] std::string waiting_cycle(const TokenList& list, const ListStandstill& standstill);
 

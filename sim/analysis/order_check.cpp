@@ -3,35 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/analysis/held_activations.h"
 #include "sim/analysis/list_coverage.h"
 
 namespace stagewright {
 
 namespace {
 
-/// Counts what one rank holds over its actions.
-class HeldActivations {
- public:
-  void add(ActionKind kind) {
-    const bool whole = kind == ActionKind::kBackward;
-    to_backward_ += kind == ActionKind::kForward ? 1 : 0;
-    to_weight_ += kind == ActionKind::kForward ? 1 : 0;
-    to_backward_ -= whole || kind == ActionKind::kBackwardInput ? 1 : 0;
-    to_weight_ -= whole || kind == ActionKind::kBackwardWeight ? 1 : 0;
-    most_to_backward_ = std::max(most_to_backward_, to_backward_);
-    most_to_weight_ = std::max(most_to_weight_, to_weight_);
-  }
-  void finish(ActivationPeaks& peaks) const {
-    peaks.to_backward.push_back(most_to_backward_);
-    peaks.to_weight.push_back(most_to_weight_);
-  }
-
- private:
-  std::int32_t to_backward_ = 0;
-  std::int32_t to_weight_ = 0;
-  std::int32_t most_to_backward_ = 0;
-  std::int32_t most_to_weight_ = 0;
-};
+void add_rank(const HeldActivations& held, ActivationPeaks& peaks) {
+  peaks.to_backward.push_back(held.most_to_backward());
+  peaks.to_weight.push_back(held.most_to_weight());
+}
 
 /// Busy times and spans from the ends of all pieces.
 void add_ranks(const PipelineGraph& graph,
@@ -70,7 +52,7 @@ ActivationPeaks activation_peaks(const TokenList& list) {
         held.add(action.kind);
       }
     }
-    held.finish(peaks);
+    add_rank(held, peaks);
   }
   return peaks;
 }
@@ -82,7 +64,7 @@ ActivationPeaks activation_peaks(const PipelineOrder& order) {
     for (const Action& action : actions) {
       held.add(action.kind);
     }
-    held.finish(peaks);
+    add_rank(held, peaks);
   }
   return peaks;
 }

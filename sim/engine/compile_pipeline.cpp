@@ -269,7 +269,7 @@ class PipelineCompiler {
                       rank,
                       place,
                       to_string(order_.ranks[rank][static_cast<std::size_t>(place)])),
-          rank == rank_of(blocker) && blocker < cycle[i] ? "stands behind" : "waits for"};
+          rank == rank_of(blocker) && blocker < cycle[i] ? "is reached only after" : "waits for"};
     });
   }
 

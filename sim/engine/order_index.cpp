@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
+
 namespace stagewright {
 namespace {
 
@@ -51,11 +53,11 @@ Result<void> OrderIndex::add(const Action& action, std::size_t rank, std::int32_
   }
   if (action.stage.value() < 0 || action.stage.value() >= order_.stages ||
       action.micro_batch.value() < 0 || action.micro_batch.value() >= order_.micro_batches) {
-    return fail(
-        ErrorCode::kInvalidInput,
-        fmt::format(
-            "the order has {} stages and {} micro-batches", order_.stages, order_.micro_batches),
-        place_text(rank, action));
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("the order has {} and {}",
+                            counted(order_.stages, "stage"),
+                            counted(order_.micro_batches, "micro-batch")),
+                place_text(rank, action));
   }
   const std::size_t at = slot(action.stage.value(), action.micro_batch);
   if (has(action.kind, at)) {

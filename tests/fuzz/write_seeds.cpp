@@ -14,6 +14,10 @@ int main(int count, char** values) {
   }
   for (const stagewright::FuzzTarget& target : stagewright::fuzz_targets()) {
     const std::filesystem::path folder = std::filesystem::path(values[1]) / target.name;
+    if (const auto made = stagewright::make_folders(folder); !made) {
+      std::fprintf(stderr, "%s\n", made.error().to_string().c_str());
+      return 1;
+    }
     int number = 0;
     for (const std::string& seed : target.seeds()) {
       const auto written =

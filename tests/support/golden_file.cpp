@@ -37,7 +37,8 @@ testing::AssertionResult first_difference(const std::string& expected,
 testing::AssertionResult matches_golden(const std::string& name, const std::string& text) {
   const std::filesystem::path path = source_folder() / "tests" / "golden" / name;
   if (std::getenv("STAGEWRIGHT_UPDATE_GOLDEN") != nullptr) {
-    const Result<void> written = write_file(path, text);
+    const Result<void> written =
+        make_folders(path.parent_path()).and_then([&] { return write_file(path, text); });
     return written ? testing::AssertionSuccess()
                    : testing::AssertionFailure() << written.error().to_string();
   }

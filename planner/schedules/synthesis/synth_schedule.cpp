@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "planner/schedules/synthesis/synthesize.h"
 
 namespace stagewright {
@@ -149,16 +150,18 @@ Result<void> check_parameters(const PipelineShape& shape) {
     if (!index_exists(shape, name)) {
       return fail(ErrorCode::kInvalidInput,
                   fmt::format("'{}' is for a stage or rank that does not exist: there are {} "
-                              "stages on {} ranks",
+                              "on {}",
                               name,
-                              shape.stages(),
-                              shape.ranks),
+                              counted(shape.stages(), "stage"),
+                              counted(shape.ranks, "rank")),
                   where);
     }
     if (value < 0 || value > kLongest / (4 * steps)) {
-      return fail(ErrorCode::kInvalidInput,
-                  fmt::format("{} is not from 0 to {}", value, kLongest / (4 * steps)),
-                  where);
+      return fail(
+          ErrorCode::kInvalidInput,
+          fmt::format(
+              "'{}' is {}, but has to be from 0 to {}", name, value, kLongest / (4 * steps)),
+          where);
     }
   }
   return {};

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/counted.h"
 #include "planner/schedules/stage_layout.h"
 #include "planner/schedules/synthesis/best_orders.h"
 #include "planner/schedules/synthesis/local_moves.h"
@@ -53,9 +54,9 @@ Result<void> check_sizes(const SynthesisRequest& request) {
   if (!request.memory_cap.empty() &&
       request.memory_cap.size() != static_cast<std::size_t>(request.shape.ranks)) {
     return fail(ErrorCode::kInvalidInput,
-                fmt::format("there are {} memory caps for {} ranks; give one for each",
+                fmt::format("there are {} memory caps for {}; give one for each",
                             request.memory_cap.size(),
-                            request.shape.ranks),
+                            counted(request.shape.ranks, "rank")),
                 "plan:/schedule_parameters/cap");
   }
   return {};
@@ -148,36 +149,44 @@ class PlacementSearch {
   std::optional<PresetTime> preset_;
 };
 
+/// By rank, what it holds at most with one micro-batch under way at a time: no order holds less.
+std::vector<std::int64_t> least_held(const StepTable& table) {
+  std::vector<std::int64_t> least;
+  for (const std::vector<OrderStep>& list : serial_order(table)) {
+    std::int64_t held = 0;
+    std::int64_t most = 0;
+    for (const OrderStep& step : list) {
+      const StepType& type = table.types[static_cast<std::size_t>(step.type)];
+      held += type.take;
+      most = std::max(most, held);
+      held -= type.give;
+    }
+    least.push_back(most);
+  }
+  return least;
+}
+
 /// Names every rank whose cap is below what one micro-batch holds there, and what would do.
 Error cap_error(const StepTable& table) {
   constexpr int kShown = 8;
+  const std::vector<std::int64_t> least = least_held(table);
   std::string ranks;
   int below = 0;
   for (std::size_t rank = 0; rank < table.caps.size(); ++rank) {
-    std::int64_t held = 0;
-    for (std::int32_t stage = 0; stage < table.frame.stages; ++stage) {
-      if (table.rank_of(stage) == static_cast<std::int32_t>(rank)) {
-        held += table.at(stage, StepPart::kForward).take;
-      }
-    }
-    if (held > table.caps[rank] && ++below <= kShown) {
+    if (least[rank] > table.caps[rank] && ++below <= kShown) {
       ranks += fmt::format("{}rank {} may hold {} and needs {} or more",
                            below == 1 ? "" : ", ",
                            rank,
                            table.caps[rank],
-                           held);
+                           least[rank]);
     }
   }
-  if (below > 0) {
-    return {ErrorCode::kInfeasible,
-            fmt::format("a single micro-batch does not fit: {}{}",
-                        ranks,
-                        below > kShown ? fmt::format(", and {} ranks more", below - kShown) : ""),
-            "plan:/schedule_parameters/cap"};
-  }
+  SW_CHECK(below > 0, "a rank above its cap where not even one micro-batch at a time fits");
   return {ErrorCode::kInfeasible,
-          "no order stays below the memory caps: a single micro-batch holds more where its "
-          "activations are recomputed; raise them",
+          fmt::format(
+              "a single micro-batch does not fit: {}{}",
+              ranks,
+              below > kShown ? fmt::format(", and {} more", counted(below - kShown, "rank")) : ""),
           "plan:/schedule_parameters/cap"};
 }
 

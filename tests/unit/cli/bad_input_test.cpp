@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class BadInputs : public testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& content) {
     const auto path = folder_.path() / name;
+    EXPECT_TRUE(make_folders(path.parent_path()));
     EXPECT_TRUE(write_file(path, content).has_value());
     return path.string();
   }
@@ -288,7 +290,24 @@ TEST_F(BadInputs, AnOutputThatCannotBeWritten) {
   expect({"below a file",
           plan_for(example("models/gpt-demo.json"), {"--out", file + "/best.plan.json"}),
           ExitCode::kIo,
-          {file, "check the path"}});
+          {file, "cannot write below the file"}});
+  const std::string nowhere = (folder_.path() / "nowhere").string();
+  const std::string good = plan("dp", 1);
+  const std::vector<std::vector<std::string>> calls{
+      plan_for(example("models/gpt-demo.json"), {"--out", nowhere + "/best.plan.json"}),
+      {"simulate", good, "--svg", nowhere + "/step.svg"},
+      {"simulate", good, "--trace", nowhere + "/step.json"},
+      {"simulate", good, "--schedule-out", nowhere + "/step.json"},
+      {"run", good, "--data", good, "--trace", nowhere + "/run.json"},
+      {"run", good, "--data", good, "--metrics", nowhere + "/run.jsonl"},
+      {"schedules", "emit", "1f1b", "--ranks=2", "--chunks=2", "--out", nowhere + "/list.csv"}};
+  for (const auto& call : calls) {
+    expect({call.back(),
+            call,
+            ExitCode::kIo,
+            {call.back(), "there is no folder '" + nowhere + "'; make it"}});
+  }
+  EXPECT_FALSE(std::filesystem::exists(nowhere));
 }
 
 TEST_F(BadInputs, StepsThatAreTooLarge) {

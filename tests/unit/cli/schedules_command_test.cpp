@@ -37,6 +37,23 @@ TEST(SchedulesCommand, EmitsPyTorchsTokens) {
   EXPECT_EQ(csv.out, "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
 }
 
+TEST(SchedulesCommand, EmitsJsonWhereThatIsAskedFor) {
+  const std::vector<std::string> call{"schedules", "emit", "1f1b", "--ranks=1", "--chunks=1"};
+  const auto with = [&call](const std::vector<std::string>& more) {
+    std::vector<std::string> all = call;
+    all.insert(all.end(), more.begin(), more.end());
+    return run_stagewright(all);
+  };
+  EXPECT_EQ(with({"--json"}).out, with({"--format=json"}).out);
+  EXPECT_EQ(nlohmann::json::parse(with({"--json"}).out).at("P"), 1);
+  EXPECT_EQ(with({"--json", "--format=csv"}).code, ExitCode::kUsage);
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "list.json").string();
+  EXPECT_EQ(nlohmann::json::parse(with({"--json", "--out", file}).out),
+            (nlohmann::json{{"files", {{"schedule", file}}}}));
+  EXPECT_EQ(read_file(file).value(), with({"--json"}).out);
+}
+
 TEST(SchedulesCommand, ChecksWhatItEmitted) {
   const TemporaryFolder folder;
   for (const std::string format : {"csv", "json"}) {
@@ -142,6 +159,24 @@ TEST(SchedulesCommand, SearchesForRecomputationOnlyWhereItFreesMemory) {
   EXPECT_NE(kept.find("0R0"), std::string::npos) << kept;
 }
 
+TEST(SchedulesCommand, ComparesWithMoreEffortOnRequest) {
+  const CliResult few = run_stagewright({"schedules",
+                                         "compare",
+                                         "synth",
+                                         "--ranks=3",
+                                         "--chunks=5",
+                                         "--costs=F=1,I=1.3,W=0.6",
+                                         "--effort=1",
+                                         "--json"});
+  EXPECT_EQ(few.code, ExitCode::kSuccess) << few.err;
+  EXPECT_TRUE(few.err.empty()) << few.err;  // short work tells no progress
+  const CliResult none =
+      run_stagewright({"schedules", "compare", "1f1b", "--ranks=3", "--chunks=5", "--effort=1"});
+  EXPECT_EQ(none.code, ExitCode::kInvalidInput);
+  EXPECT_EQ(none.err,
+            "error: --effort: nothing is searched here; leave it out, or add --synthesis\n");
+}
+
 TEST(SchedulesCommand, NamesAScheduleThatCannotBeCompared) {
   const auto error = [](const std::string& name) {
     const CliResult result =
@@ -220,9 +255,9 @@ TEST(SchedulesCommand, WarnsOfSomeQueueModelsAndFailsUnderAll) {
   const CheckedText all("0SEND_F0,0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
   EXPECT_EQ(all.result.code, ExitCode::kCheckFailed);
   EXPECT_TRUE(
-      all.says("cannot run: the list gets to its end under no queue model\n"
-               "rank, pair, dir, kind, channel: deadlock: rank 0 pos 0 (0SEND_F0) waits "
-               "for rank 0 pos 1 (0F0), which stands behind rank 0 pos 0 (0SEND_F0)\n"))
+      all.says("cannot run: the list gets to its end under no queue model\nrank, pair, dir, kind, "
+               "channel: deadlock: rank 0 pos 0 (0SEND_F0) waits for rank 0 pos 1 (0F0), which is "
+               "reached only after rank 0 pos 0 (0SEND_F0)\n"))
       << all.result.out;
 }
 
@@ -235,7 +270,7 @@ TEST(SchedulesCommand, FailsWhereMessagesDoNotMatch) {
 TEST(SchedulesCommand, RefusesARecomputationBehindItsBackward) {
   const CheckedText late("0F0,0B0,0R0\n1F0,1B0\n");
   EXPECT_EQ(late.result.code, ExitCode::kCheckFailed);
-  EXPECT_TRUE(late.says("not valid: order: rank 0 pos 2: 0R0 stands behind the backward"))
+  EXPECT_TRUE(late.says("not valid: order: rank 0 pos 2: 0R0 comes after the backward"))
       << late.result.out;
 }
 

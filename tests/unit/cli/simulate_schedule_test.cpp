@@ -68,6 +68,7 @@ TEST(SimulateSchedule, TellsTheSteadyStateOfAsynchronousSchedules) {
     EXPECT_DOUBLE_EQ(json.at("makespan").get<double>(), 45);
     EXPECT_DOUBLE_EQ(json.at("steady_state").at("makespan").get<double>(), 36);
     EXPECT_NEAR(json.at("steady_state").at("bubble_rate").get<double>(), 0, 1e-12);
+    EXPECT_NEAR(json.at("steady_state").at("bubble").get<double>(), 0, 1e-12);
   }
   const auto lagged = simulate(
       {"--schedule=pipedream", "--ranks=4", "--chunks=12", "--costs=F=1,B=2", "--transfer=0.1"});
@@ -90,6 +91,20 @@ TEST(SimulateSchedule, SaysWhyRanksAreIdleAndWhatTheStepConsistsOf) {
   EXPECT_EQ(rank.at("rank"), 0);
   EXPECT_NEAR(rank.at("imbalance").get<double>(), 63 * 1.5 / makespan, 0.02);
   EXPECT_EQ(rank.at("peer"), 0);
+  // One meaning of "bubble": the mean over ranks, which the causes add up to.
+  double sum = 0;
+  for (const auto& [cause, share] : json.at("bubble_causes").items()) {
+    sum += share.get<double>();
+  }
+  EXPECT_NEAR(json.at("bubble").get<double>(), sum, 1e-9);
+  EXPECT_LT(json.at("bubble_rate").get<double>(), sum);
+  const auto event = simulate({"--schedule=1f1b",
+                               "--ranks=4",
+                               "--chunks=64",
+                               "--costs=F=1,B=2",
+                               "--scale-stage=last=1.5",
+                               "--engine=event"});
+  EXPECT_NEAR(event.at("event").at("bubble").get<double>(), sum, 1e-9);
   const auto& last_stage = json.at("critical_path").at("by_stage").at(3);
   EXPECT_EQ(last_stage.at("stage"), 3);
   EXPECT_NEAR(last_stage.at("share").get<double>(), 64 * 4.5 / makespan, 1e-9);
@@ -101,7 +116,7 @@ TEST(SimulateSchedule, QueuesTheListsOwnTransfers) {
   EXPECT_EQ(json.at("makespan"), json.at("queues").at("channel"));
   const CliResult stuck =
       run_stagewright({"simulate", "--schedule", file, "--transfer=0.1", "--queues=pair"});
-  EXPECT_EQ(stuck.code, ExitCode::kInfeasible);
+  EXPECT_EQ(stuck.code, ExitCode::kCheckFailed);
   EXPECT_NE(stuck.err.find("under --queues pair: deadlock: rank 0"), std::string::npos)
       << stuck.err;
 }
@@ -206,9 +221,10 @@ TEST(SimulateSchedule, NamesWhatIsWrong) {
       std::string::npos);
   EXPECT_NE(error_of({"--schedule=nowhere.csv"}, ExitCode::kInvalidInput).find("nowhere.csv"),
             std::string::npos);
-  EXPECT_EQ(error_of({"--schedule", vector_file("torch_1f1b_ir_BAD_P4_M8")}, ExitCode::kInfeasible),
-            "error: " + vector_file("torch_1f1b_ir_BAD_P4_M8") +
-                ": the list is not valid: range: rank 3 pos 14: 3F8 out of range (S=4, M=8)\n");
+  EXPECT_EQ(
+      error_of({"--schedule", vector_file("torch_1f1b_ir_BAD_P4_M8")}, ExitCode::kCheckFailed),
+      "error: " + vector_file("torch_1f1b_ir_BAD_P4_M8") +
+          ": the list is not valid: range: rank 3 pos 14: 3F8 out of range (S=4, M=8)\n");
   EXPECT_NE(error_of({"--schedule=1f1b", "--ranks=2", "--chunks=2", "--svg", ""}, ExitCode::kUsage)
                 .find("the name is empty"),
             std::string::npos);

@@ -62,6 +62,18 @@ TEST(SynthesisCommand, SaysWhatIsWrongWithACap) {
   EXPECT_EQ(error("synth", "2,1"),
             "error: --memory-cap: a single micro-batch does not fit: rank 1 may hold 1 and needs 2 "
             "or more\n");
+  const auto of_parameters = [](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"schedules", "emit", "synth", "--ranks=2", "--chunks=2"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_stagewright(all).err;
+  };
+  EXPECT_EQ(
+      of_parameters(
+          {"--parameter=held=4", "--parameter=checkpoint=1", "--costs=F=1,R=1", "--memory-cap=3"}),
+      "error: --memory-cap: a single micro-batch does not fit: rank 0 may hold 3 and needs 4 "
+      "or more, rank 1 may hold 3 and needs 4 or more\n");
+  EXPECT_TRUE(of_parameters({"--parameter=seed=-1"})
+                  .starts_with("error: --parameter: 'seed' is -1, but has to be from 0 to "));
   EXPECT_EQ(error("zb-v", "4"),
             "error: the order of schedule 'zb-v' is fixed; --memory-cap, --span and --effort are "
             "for 'synth'\n");

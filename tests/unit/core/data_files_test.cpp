@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 class DataFilesTest : public testing::Test {
  protected:
   void write(const std::string& name, std::string_view content) const {
+    ASSERT_TRUE(make_folders((folder_.path() / name).parent_path()));
     ASSERT_TRUE(write_file(folder_.path() / name, content).has_value());
   }
 
@@ -90,11 +91,12 @@ TEST_F(DataFilesTest, AMissingFolderIsNamed) {
 }
 
 TEST_F(DataFilesTest, AFolderWithoutDataSaysWhatItShouldHold) {
-  EXPECT_EQ(DataFiles::with_overrides(folder_.path()).error(),
-            (Error{ErrorCode::kInvalidInput,
-                   "holds no data files; it needs at least one of the folders calibration, clusters, "
-                   "frameworks, hardware, measured, models",
-                   folder_.path()}));
+  EXPECT_EQ(
+      DataFiles::with_overrides(folder_.path()).error(),
+      (Error{ErrorCode::kInvalidInput,
+             "holds no data files; it needs at least one of the folders calibration, clusters, "
+             "frameworks, hardware, measured, models",
+             folder_.path()}));
 }
 
 }  // namespace

@@ -48,9 +48,10 @@ class FileSizeLimit {
   void (*handler_)(int) = nullptr;
 };
 
-TEST(WriteFile, KeepsEveryByteAndMakesMissingFolders) {
+TEST(WriteFile, KeepsEveryByte) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "a/b/c.bin";
+  ASSERT_TRUE(make_folders(path.parent_path()).has_value());
   const std::string content("one\0two\r\n\xff", 10);
   ASSERT_TRUE(write_file(path, content).has_value());
   EXPECT_EQ(read_file(path).value(), content);
@@ -84,13 +85,33 @@ TEST(WriteFile, LeavesTheOldFileWholeWhenTheDiskIsFull) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"trace.json"});
 }
 
-TEST(WriteFile, NamesTheFolderThatItCannotMake) {
+TEST(WriteFile, NamesTheFolderThatIsMissingAndMakesNone) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a/b/c.bin";
+  const auto written = write_file(path, "x");
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error(),
+            (Error{ErrorCode::kIo,
+                   "there is no folder '" + path.parent_path().string() +
+                       "'; make it or write to another path",
+                   path}));
+  EXPECT_TRUE(names_in(folder.path()).empty());
+  const fs::path file = folder.path() / "file";
+  ASSERT_TRUE(write_file(file, "x").has_value());
+  EXPECT_EQ(write_file(file / "trace.json", "y").error(),
+            (Error{ErrorCode::kIo,
+                   "cannot write below the file '" + file.string() +
+                       "'; name a folder or write to another path",
+                   file / "trace.json"}));
+}
+
+TEST(MakeFolders, NamesTheOneThatItCannotMake) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "file";
   ASSERT_TRUE(write_file(file, "x").has_value());
-  const auto written = write_file(file / "below/trace.json", "y");
-  ASSERT_FALSE(written.has_value());
-  EXPECT_EQ(written.error(),
+  const auto made = make_folders(file / "below");
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error(),
             (Error{ErrorCode::kIo,
                    "cannot create the folder: Not a directory; check the path, its permissions "
                    "and the free space",

@@ -51,8 +51,54 @@ TEST(PyTorchCsv, WritesAGroupAsItsPartsAndOnlyPyTorchsMarkers) {
 
 TEST(PyTorchCsv, NamesRankAndColumnOfAWrongCell) {
   EXPECT_EQ(error_of("0F0,0B0\n1F0,,1Z0\n"),
-            "x.csv: rank 1, column 3: '1Z0' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0 "
-            "or (0F7;7B3)OVERLAP_F_B");
+            "x.csv: rank 1, column 3: '1Z0' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, "
+            "3SEND_F0, (0F7;7B3)OVERLAP_F_B or {0SEND_F0;1RECV_F2}BATCH");
+}
+
+TEST(PyTorchCsv, LetsNothingButKnownMarkersThrough) {
+  for (const char* cell : {"0FF",
+                           "0FF1",
+                           "0X3",
+                           "FORWARD",
+                           "0SEND",
+                           "0SENDF1",
+                           "0BATCH",
+                           "3OVERLAP_F_B",
+                           "0UNSHAR",
+                           "UNSHARD",
+                           "0OFFLOAD"}) {
+    const std::string error = error_of(std::string("0F0,") + cell + ",0B0\n");
+    EXPECT_TRUE(error.starts_with(std::string("x.csv: rank 0, column 2: '") + cell +
+                                  "' is no action; write "))
+        << error;
+  }
+}
+
+TEST(PyTorchCsv, PairsOneForwardWithOneBackward) {
+  for (const char* cell : {"(0F1;0F2)OVERLAP_F_B",
+                           "(0B1;0B2)OVERLAP_F_B",
+                           "(0I1;0B2)OVERLAP_F_B",
+                           "(0F1;0W0)OVERLAP_F_B",
+                           "(0F1;0R0)OVERLAP_F_B",
+                           "(0F1)OVERLAP_F_B",
+                           "(0F1;0B0;0B2)OVERLAP_F_B",
+                           "()OVERLAP_F_B"}) {
+    EXPECT_EQ(error_of(std::string("0F0\n0B0,,") + cell + "\n"),
+              std::string("x.csv: rank 1, column 3: '") + cell +
+                  "' pairs something else than one forward and one backward (B or I); write e.g. "
+                  "(0F7;7B3)OVERLAP_F_B");
+  }
+  EXPECT_EQ(error_of("0F0,(0F1;0I0)OVERLAP_F_B,0W0,0B1\n"), "no error");
+}
+
+TEST(PyTorchCsv, WantsBothQuotesOfACell) {
+  for (const char* cell : {"\"0F0", "0F0\"", "\"", "0\"F0", "\"\"0F0\"\""}) {
+    EXPECT_EQ(error_of(std::string(cell) + ",0B0\n"),
+              std::string("x.csv: rank 0, column 1: '") + cell +
+                  "' has a quote without its other one; quote a whole cell or nothing");
+  }
+  // A comma does not stand inside a cell.
+  EXPECT_NE(error_of("\"0F0,0B0\"\n"), "no error");
 }
 
 TEST(PyTorchCsv, RefusesNumbersThatTheListCannotHold) {
@@ -61,7 +107,7 @@ TEST(PyTorchCsv, RefusesNumbersThatTheListCannotHold) {
             "fewer stages and micro-batches; check its numbers");
   EXPECT_EQ(error_of("0F0\n1F0,0B99999999999\n"),
             "x.csv: rank 1, column 2: '0B99999999999' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, "
-            "3SEND_F0 or (0F7;7B3)OVERLAP_F_B");
+            "3SEND_F0, (0F7;7B3)OVERLAP_F_B or {0SEND_F0;1RECV_F2}BATCH");
 }
 
 TEST(PyTorchCsv, RefusesFilesWithoutActions) {
@@ -78,9 +124,9 @@ TEST(PyTorchCsv, ShowsBytesThatAreNoText) {
                                  "ELF\x00\x01,0F0",
                                  10)),
             "x.csv: rank 0, column 1: '\\x7fELF\\x00\\x01' is no action; write e.g. 3F0, 3B0, 3I0, "
-            "3W0, 3SEND_F0 or (0F7;7B3)OVERLAP_F_B");
+            "3W0, 3SEND_F0, (0F7;7B3)OVERLAP_F_B or {0SEND_F0;1RECV_F2}BATCH");
   const std::string longest(100'000, 'x');
-  EXPECT_LT(error_of(longest).size(), 250U);
+  EXPECT_LT(error_of(longest).size(), 300U);
 }
 
 TEST(PyTorchCsv, TakesWhatSpreadsheetsDoToIt) {
@@ -109,9 +155,12 @@ TEST(PyTorchCsv, ReadsTheLettersOfOlderVersions) {
   EXPECT_EQ(rewritten("0F0,0B0,0F1,0B1,0W0\n"), "0F0,0B0,0F1,0B1,0W0\n");
   // In older letters a B without its W stays an input half, whose weight half is missing.
   EXPECT_EQ(rewritten("0F0,0BW0,0F1,0B1\n"), "0F0,0B0,0F1,0I1\n");
-  EXPECT_EQ(rewritten("0F0,0BX0\n"),
-            "x.csv: rank 0, column 2: '0BX0' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0 "
-            "or (0F7;7B3)OVERLAP_F_B");
+  // Only the cell that says BW is whole, also where its micro-batch has halves besides.
+  EXPECT_EQ(rewritten("0F0,0B0,0W0,0BW0\n"), "0F0,0I0,0W0,0B0\n");
+  EXPECT_EQ(
+      rewritten("0F0,0BX0\n"),
+      "x.csv: rank 0, column 2: '0BX0' is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0, "
+      "(0F7;7B3)OVERLAP_F_B or {0SEND_F0;1RECV_F2}BATCH");
 }
 
 TEST(PyTorchCsv, ReadsPyTorchsOwnFiles) {

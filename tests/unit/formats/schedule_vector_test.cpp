@@ -55,8 +55,8 @@ TEST(ScheduleVector, ReadsComputeTransfersGroupsPairsAndMarkers) {
 
 TEST(ScheduleVector, NamesTheRankAndPlaceOfAWrongToken) {
   EXPECT_EQ(error_of(vector_with(R"([["0F0", "0Q1"], []])")),
-            "x.json:/ranks/0/1: \"0Q1\" is no action; write e.g. \"3F0\", "
-            "\"(0F7;7B3)OVERLAP_F_B\" or \"{0SEND_F0;1RECV_F2}BATCH\"");
+            "x.json:/ranks/0/1: \"0Q1\" is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0, "
+            "(0F7;7B3)OVERLAP_F_B or {0SEND_F0;1RECV_F2}BATCH");
   for (const std::string token : {"\"\"",
                                   "\"0F\"",
                                   "\"F0\"",
@@ -71,6 +71,13 @@ TEST(ScheduleVector, NamesTheRankAndPlaceOfAWrongToken) {
                                   "\"0SEND_F\"",
                                   "\"0SEND_X1\"",
                                   "\"lower\"",
+                                  "\"0FF\"",
+                                  "\"0FF1\"",
+                                  "\"0SEND\"",
+                                  "\"0SENDF\"",
+                                  "\"0RECV_FF\"",
+                                  "\"3BATCH\"",
+                                  "\"OVERLAP_F_B\"",
                                   "7",
                                   "null"}) {
     EXPECT_EQ(error_of(vector_with("[[" + token + "], []]")).substr(0, 18), "x.json:/ranks/0/0:")
@@ -79,16 +86,31 @@ TEST(ScheduleVector, NamesTheRankAndPlaceOfAWrongToken) {
 }
 
 TEST(ScheduleVector, NamesTheKeyOfWrongSizes) {
-  EXPECT_EQ(error_of(vector_with("[[]]")), "x.json:/ranks: 1 entries, but 2 ranks");
+  EXPECT_EQ(error_of(vector_with("[[]]")), "x.json:/ranks: 1 entry, but 2 ranks");
   EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 1, 0]]")),
             "x.json:/placements/0: 3 entries, but 2 stages");
   EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 2]]")),
             "x.json:/placements/0/1: 2 is no whole number from 0 to 1");
   EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 1]]", "[0]")),
-            "x.json:/mb_placement: 1 entries, but 2 micro-batches");
+            "x.json:/mb_placement: 1 entry, but 2 micro-batches");
   EXPECT_EQ(error_of(vector_with("[[], []]", "[[0, 1]]", "[0, 1]")),
             "x.json:/mb_placement/1: 1 is no whole number from 0 to 0");
   EXPECT_EQ(error_of(vector_with("{}")), "x.json:/ranks: needs an array here");
+  EXPECT_EQ(error_of(vector_with("[[], []]", "[]")),
+            "x.json:/placements: is empty; list the ranks of the stages, once for each copy of the "
+            "weights: [[0, 1]]");
+}
+
+TEST(ScheduleVector, RefusesAKeyThatStandsTwice) {
+  EXPECT_EQ(error_of(vector_with(R"([["0F0"], []], "ranks": [[], []])")),
+            "x.json:/ranks: the key 'ranks' stands twice in one object; keep one of them");
+}
+
+// A program may note more in its lists than we know of.
+TEST(ScheduleVector, LetsMarkersThrough) {
+  for (const std::string marker : {"LOAD", "0UNSHARD", "1SYNC_GRAD", "OFFLOAD", "3EVICT"}) {
+    EXPECT_EQ(error_of(vector_with("[[\"" + marker + "\"], []]")), "no error");
+  }
 }
 
 }  // namespace

@@ -60,25 +60,32 @@ TEST(OrderCheck, NamesEachFaultOfCoverage) {
 
 TEST(OrderCheck, NamesWhatWaitsForEver) {
   EXPECT_EQ(fault_of({"0B0 0F0", "1F0 1B0"}),
-            "deadlock: rank 0 pos 0 (0B0) waits for rank 0 pos 1 (0F0), which stands behind rank 0 "
-            "pos 0 (0B0)");
+            "deadlock: rank 0 pos 0 (0B0) waits for rank 0 pos 1 (0F0), which is reached only "
+            "after rank 0 pos 0 (0B0)");
   EXPECT_EQ(fault_of({"0F0 0W0 0I0", "1F0 1B0"}),
-            "deadlock: rank 0 pos 1 (0W0) waits for rank 0 pos 2 (0I0), which stands behind rank 0 "
-            "pos 1 (0W0)");
+            "deadlock: rank 0 pos 1 (0W0) waits for rank 0 pos 2 (0I0), which is reached only "
+            "after rank 0 pos 1 (0W0)");
   EXPECT_EQ(fault_of({"0R0 0F0 0B0", "1F0 1B0"}),
-            "deadlock: rank 0 pos 0 (0R0) waits for rank 0 pos 1 (0F0), which stands behind rank 0 "
-            "pos 0 (0R0)");
+            "deadlock: rank 0 pos 0 (0R0) waits for rank 0 pos 1 (0F0), which is reached only "
+            "after rank 0 pos 0 (0R0)");
   EXPECT_EQ(fault_of({"0F0 0B0 0F1 0B1", "1F0 1F1 1B0 1B1"}, 2),
-            "deadlock: rank 0 pos 1 (0B0) waits for rank 1 pos 2 (1B0), which stands behind rank 1 "
-            "pos 1 (1F1), which waits for rank 0 pos 2 (0F1), which stands behind rank 0 pos 1 "
-            "(0B0)");
+            "deadlock: rank 0 pos 1 (0B0) waits for rank 1 pos 2 (1B0), which is reached only "
+            "after rank 1 pos 1 (1F1), which waits for rank 0 pos 2 (0F1), which is reached only "
+            "after rank 0 pos 1 (0B0)");
 }
 
 TEST(OrderCheck, ARecomputationStandsBeforeItsBackward) {
   EXPECT_EQ(fault_of({"0F0 0B0 0R0", "1F0 1B0"}),
-            "order: rank 0 pos 2: 0R0 stands behind the backward that it recomputes for");
+            "order: rank 0 pos 2: 0R0 comes after the backward that it recomputes for");
   EXPECT_EQ(fault_of({"0F0 0I0 0R0 0W0", "1F0 1B0"}),
-            "order: rank 0 pos 2: 0R0 stands behind the backward that it recomputes for");
+            "order: rank 0 pos 2: 0R0 comes after the backward that it recomputes for");
+}
+
+TEST(OrderCheck, AMarkerNamesAStageOfTheList) {
+  EXPECT_EQ(fault_of({"1UNSHARD 0F0 0B0 OPT_STEP", "1F0 1B0"}), "none");
+  EXPECT_EQ(fault_of({"0F0 2UNSHARD 0B0", "1F0 1B0"}),
+            "range: rank 0 pos 1: 2UNSHARD out of range (S=2, M=1)");
+  EXPECT_EQ(fault_of({"0F0 99999999999999999999RESHARD 0B0", "1F0 1B0"}).substr(0, 5), "range");
 }
 
 TEST(OrderCheck, NamesMessagesThatLackASide) {
@@ -156,15 +163,16 @@ TEST(OrderCheck, NamesTheCycleOfEachQueueModel) {
       "0F0 0SEND_F0 0F1 {0SEND_F1}BATCH_WAIT 0RECV_B0 0B0 0RECV_B1 0B1",
       "1RECV_F0 1F0 1B0 {1SEND_B0}BATCH_WAIT 1RECV_F1 1F1 1B1 1SEND_B1"};
   for (const QueueModel model : kQueueModels) {
-    EXPECT_EQ(fault_under(model, awaited),
-              "deadlock: rank 0 pos 3 ({0SEND_F1}BATCH_WAIT) waits for rank 1 pos 4 (1RECV_F1), "
-              "which stands behind rank 1 pos 3 ({1SEND_B0}BATCH_WAIT), which waits for rank 0 "
-              "pos 4 (0RECV_B0), which stands behind rank 0 pos 3 ({0SEND_F1}BATCH_WAIT)");
+    EXPECT_EQ(
+        fault_under(model, awaited),
+        "deadlock: rank 0 pos 3 ({0SEND_F1}BATCH_WAIT) waits for rank 1 pos 4 (1RECV_F1), which is "
+        "reached only after rank 1 pos 3 ({1SEND_B0}BATCH_WAIT), which waits for rank 0 pos 4 "
+        "(0RECV_B0), which is reached only after rank 0 pos 3 ({0SEND_F1}BATCH_WAIT)");
   }
   EXPECT_EQ(fault_under(QueueModel::kChannel,
                         {"0SEND_F0 0F0 0F1 0SEND_F1 0RECV_B0 0B0 0RECV_B1 0B1", calls[1]}),
-            "deadlock: rank 0 pos 0 (0SEND_F0) waits for rank 0 pos 1 (0F0), which stands behind "
-            "rank 0 pos 0 (0SEND_F0)");
+            "deadlock: rank 0 pos 0 (0SEND_F0) waits for rank 0 pos 1 (0F0), which is reached only "
+            "after rank 0 pos 0 (0SEND_F0)");
 }
 
 /// A receive posted before its turn meets the message before it.

@@ -268,7 +268,7 @@ TEST(PipelineGraph, LateRankDelaysWhatWaitsForIt) {
   EXPECT_EQ(timer.time(costs).makespan, Duration(100));
 }
 
-// Rank 0 waits for 1B0, which stands behind 1F1; that one waits for 0F1, behind 0B0.
+// Rank 0 waits for 1B0, which is reached only after 1F1; that one waits for 0F1, behind 0B0.
 TEST(PipelineGraph, CycleOverSeveralRanksIsNamed) {
   PipelineOrder order = test::empty_order(2, 2);
   append(order, ActionKind::kForward, 0, 0);
@@ -280,9 +280,9 @@ TEST(PipelineGraph, CycleOverSeveralRanksIsNamed) {
   const Result<PipelineGraph> graph = compile(order);
   ASSERT_FALSE(graph.has_value());
   EXPECT_EQ(graph.error().to_string(),
-            "deadlock: rank 0 action 1 (0B0) waits for rank 1 action 2 (1B0), which stands behind "
-            "rank 1 action 1 (1F1), which waits for rank 0 action 2 (0F1), which stands behind "
-            "rank 0 action 1 (0B0)");
+            "deadlock: rank 0 action 1 (0B0) waits for rank 1 action 2 (1B0), which is reached "
+            "only after rank 1 action 1 (1F1), which waits for rank 0 action 2 (0F1), which is "
+            "reached only after rank 0 action 1 (0B0)");
 }
 
 TEST(PipelineGraph, TenBytesAnIndexAndFourAnAction) {

@@ -246,14 +246,14 @@ TEST(PipelineTiming, ActionsThatWaitForEachOtherAreNamed) {
   append(order, ActionKind::kBackward, 0, 0);
   append(order, ActionKind::kForward, 0, 0);
   EXPECT_EQ(error_of(order),
-            "deadlock: rank 0 action 0 (0B0) waits for rank 0 action 1 (0F0), which stands behind "
-            "rank 0 action 0 (0B0)");
+            "deadlock: rank 0 action 0 (0B0) waits for rank 0 action 1 (0F0), which is reached "
+            "only after rank 0 action 0 (0B0)");
 }
 
 TEST(PipelineTiming, StageOutOfRangeIsRejected) {
   PipelineOrder order = forward_only(2, 1);
   order.stages = 1;
-  EXPECT_EQ(error_of(order), "rank 1, action 1F0: the order has 1 stages and 1 micro-batches");
+  EXPECT_EQ(error_of(order), "rank 1, action 1F0: the order has 1 stage and 1 micro-batch");
 }
 
 }  // namespace

@@ -11,22 +11,24 @@ namespace {
 
 std::string cycle_of(std::size_t length) {
   return wait_cycle_text(length, [](std::size_t i) {
-    return WaitLink{"a" + std::to_string(i), i % 2 == 0 ? "waits for" : "stands behind"};
+    return WaitLink{"a" + std::to_string(i), i % 2 == 0 ? "waits for" : "is reached only after"};
   });
 }
 
 TEST(WaitCycle, NamesAllOfAShortOne) {
   EXPECT_EQ(cycle_of(1), "a0 waits for itself");
-  EXPECT_EQ(cycle_of(2), "a0 waits for a1, which stands behind a0");
-  EXPECT_EQ(cycle_of(3), "a0 waits for a1, which stands behind a2, which waits for a0");
+  EXPECT_EQ(cycle_of(2), "a0 waits for a1, which is reached only after a0");
+  EXPECT_EQ(cycle_of(3), "a0 waits for a1, which is reached only after a2, which waits for a0");
 }
 
 TEST(WaitCycle, LeavesOutTheMiddleOfALongOne) {
   EXPECT_EQ(cycle_of(11).find("so on"), std::string::npos);
-  EXPECT_EQ(cycle_of(100),
-            "a0 waits for a1, which stands behind a2, which waits for a3, which stands behind a4, "
-            "and so on over 90 more to a95, which stands behind a96, which waits for a97, which "
-            "stands behind a98, which waits for a99, which stands behind a0");
+  EXPECT_EQ(
+      cycle_of(100),
+      "a0 waits for a1, which is reached only after a2, which waits for a3, which is reached only "
+      "after a4, "
+      "and so on over 90 more to a95, which is reached only after a96, which waits for a97, which "
+      "is reached only after a98, which waits for a99, which is reached only after a0");
 }
 
 std::vector<int> shortest(const std::map<int, std::vector<int>>& waits_for, int start) {

@@ -78,7 +78,7 @@ TEST(OrderTransfers, AnOrderThatCannotRunIsAnErrorThatNamesTheCycle) {
   ASSERT_FALSE(transfers);
   EXPECT_EQ(transfers.error().to_string(),
             "plan:/schedule: the order of the schedule cannot run: deadlock: rank 0 action 0 (0B0) "
-            "waits for rank 0 action 1 (0F0), which stands behind rank 0 action 0 (0B0)");
+            "waits for rank 0 action 1 (0F0), which is reached only after rank 0 action 0 (0B0)");
 }
 
 }  // namespace
