@@ -51,9 +51,6 @@ Result<void> check_expressible(const TrainingSetup& setup, const RunChoices& cho
   if (run.cp > 1) {
     return unsupported("context parallelism");
   }
-  if (choices.sequence_parallel) {
-    return unsupported("sequence parallelism");
-  }
   if (run.shard_group > 0) {
     return unsupported("state sharded over some of the replicas");
   }
@@ -179,6 +176,7 @@ Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& 
   plan.micro_batch_size = run.micro_batch;
   plan.micro_batches = static_cast<std::int32_t>(run.micro_batches);
   plan.schedule = schedule_of(run);
+  plan.sequence_parallel = choices.sequence_parallel;
   plan.zero_stage = run.zero_stage;
   plan.precision.compute = compute_type(run);
   plan.precision.gradient =

@@ -18,7 +18,7 @@ struct LoweredRun {
 
 /// The plan, model and machines of a run, stages cut as the closed form cuts them.  kUnsupported,
 /// saying what, for a run that lowering cannot express: experts, latent attention, context
-/// parallelism, sequence parallelism, state sharded over some of the replicas, 8-bit formats, ...
+/// parallelism, state sharded over some of the replicas, 8-bit formats, ...
 [[nodiscard]] Result<LoweredRun> lowered_run(const TrainingSetup& setup,
                                              const StepConstants& constants);
 

@@ -16,7 +16,7 @@ struct ExecutionRules {
   /// it comes on top of a pass that the host bounds, since no queue of kernels hides it.
   Duration collective_skew{};
   /// Hidden share of a collective between kernels, latency apart; of one with a weight gradient
-  /// behind it.
+  /// behind it, or that gathers what one reads.
   double hidden = 0;
   double hidden_under_weights = 0;
 

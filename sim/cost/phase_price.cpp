@@ -172,7 +172,10 @@ class Pricer {
       // What several holders of one weight sum comes first, and nothing hides it.
       return i + 1 == ops_.size() ? *bucket_share_ : 1;
     }
-    const bool under_weights = i + 1 < ops_.size() && ops_[i + 1]->weight_gradient;
+    // What sums an input gradient runs under the weight gradient behind it; what gathers an input
+    // for a weight gradient, under the input gradient before that.
+    const bool under_weights =
+        ops_[i]->weight_gradient || (i + 1 < ops_.size() && ops_[i + 1]->weight_gradient);
     return 1 - (under_weights ? place_.rules.hidden_under_weights : place_.rules.hidden);
   }
 

@@ -22,30 +22,52 @@ void add_pass(Part& part, const PassTime& pass, bool again) {
 /// kernels hides.
 struct LayerTraffic {
   double forward = 0;
-  double backward = 0;
-  double dispatch = 0;  ///< of experts, both ways, one pass
-  double context = 0;   ///< of context parallelism, one pass
-  double skew = 0;      ///< per collective
+  double backward = 0;       ///< that kernels wait for
+  double under_weights = 0;  ///< of the backward, with a weight gradient's product beside it
+  double dispatch = 0;       ///< of experts, both ways, one pass
+  double context = 0;        ///< of context parallelism, one pass
+  double skew_forward = 0;
+  double skew_backward = 0;
 };
+
+/// Tensor-parallel collectives.  Without sequence parallelism a layer sums two outputs forward and
+/// two input gradients backward.  With it, each sum is a scatter with a gather ahead of the next
+/// product, and the backward gathers both inputs once more for their weight gradients.
+void add_tensor_traffic(LayerTraffic& traffic, const Pieces& pieces, double bytes) {
+  const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, pieces.run().tp, 1);
+  const double launch = pieces.get(StepConstant::kCollectiveMicros) * 1e-6;
+  const auto latency = [&](OpKind kind) {
+    return traffic_seconds(kind, 1, group, *pieces.constants);
+  };
+  const auto bandwidth = [&](OpKind kind) {
+    return traffic_seconds(kind, bytes, group, *pieces.constants) - latency(kind);
+  };
+  if (!pieces.choices.sequence_parallel) {
+    const double sum = bandwidth(OpKind::kAllReduce);
+    traffic.forward = 2 * sum;
+    traffic.under_weights = 2 * sum;
+    traffic.skew_forward = 2 * (latency(OpKind::kAllReduce) + launch);
+    traffic.skew_backward = traffic.skew_forward;
+    return;
+  }
+  const double gather = bandwidth(OpKind::kAllGather);
+  const double scatter = bandwidth(OpKind::kReduceScatter);
+  const double gather_skew = latency(OpKind::kAllGather) + launch;
+  const double scatter_skew = latency(OpKind::kReduceScatter) + launch;
+  traffic.forward = 2 * (gather + scatter);
+  traffic.backward = 2 * gather;
+  traffic.under_weights = 2 * (gather + scatter);
+  traffic.skew_forward = 2 * (gather_skew + scatter_skew);
+  traffic.skew_backward = traffic.skew_forward + 2 * gather_skew;
+}
 
 LayerTraffic layer_traffic(const Pieces& pieces, bool experts) {
   const TrainingRun& run = pieces.run();
   LayerTraffic traffic;
-  traffic.skew = pieces.get(StepConstant::kCollectiveMicros) * 1e-6;
   const double bytes =
       tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
   if (run.tp > 1) {
-    const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
-    const double latency = traffic_seconds(OpKind::kAllReduce, 1, group, *pieces.constants);
-    const double one =
-        traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants) - latency;
-    traffic.skew += latency;
-    traffic.forward = 2 * one;
-    // Sequence parallelism gathers the inputs once more for the weight gradients.
-    const double again = pieces.choices.sequence_parallel
-                             ? traffic_seconds(OpKind::kAllGather, bytes, group, *pieces.constants)
-                             : 0;
-    traffic.backward = 2 * one + again;
+    add_tensor_traffic(traffic, pieces, bytes);
   }
   if (run.cp > 1) {
     const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.cp, run.tp);
@@ -113,10 +135,10 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   // A ring of attention blocks hides its transfers under the blocks, but for the first.
   const double ring = run.cp > 1 ? traffic.context / run.cp : 0;
   const double forward = traffic.forward * (1 - hidden);
-  const double backward =
-      traffic.backward *
-          (1 - std::max(hidden, under_weights ? pieces.get(StepConstant::kShardedOverlap) : 0)) +
-      again * traffic.forward * (1 - hidden);
+  const double hidden_under =
+      std::max(hidden, under_weights ? pieces.get(StepConstant::kShardedOverlap) : 0);
+  const double backward = traffic.under_weights * (1 - hidden_under) +
+                          (traffic.backward + again * traffic.forward) * (1 - hidden);
   const double dispatch = traffic.dispatch * exposed;
   part[StepTerm::kTensorTraffic] += forward + backward;
   part[StepTerm::kExpertTraffic] += (2 + again) * dispatch;
@@ -133,12 +155,10 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
               layer.backward.kernels + layer.again.kernels,
               backward + (1 + again) * dispatch + 2 * ring,
               part.backward);
-  if (run.tp > 1) {
-    const double skew = traffic.skew;
-    part[StepTerm::kTensorTraffic] += skew * (4 + 2 * again);
-    part.forward += 2 * skew;
-    part.backward += skew * (2 + 2 * again);
-  }
+  const double skew_backward = traffic.skew_backward + again * traffic.skew_forward;
+  part[StepTerm::kTensorTraffic] += traffic.skew_forward + skew_backward;
+  part.forward += traffic.skew_forward;
+  part.backward += skew_backward;
   return part;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/data_files.h"
 #include "core/base/file.h"
+#include "sim/cost/run_choices.h"
 #include "sim/memory/memory_constants.h"
 #include "sim/step/step_time.h"
 #include "study/record_setup.h"
@@ -65,6 +66,27 @@ TEST(LoweredRun, ParametersGatheredByLayerCostWhatTheClosedFormSays) {
     EXPECT_NEAR(time / step_time(setup, constants).seconds, 1, 0.03) << line.id;
   }
   EXPECT_GT(sharded, 10);
+}
+
+// Norms and residual sums divided along the sequence, on 8 to 512 devices.
+TEST(LoweredRun, SequenceParallelRunsCostWhatTheClosedFormSays) {
+  const DataFiles files = DataFiles::embedded();
+  const StepConstants constants = load_step_constants(files).value();
+  RecordSetups setups(files);
+  int divided = 0;
+  for (const char* const dataset : {"nanotron", "korthikanti2022"}) {
+    for (const RecordLine& line : records_of(dataset)) {
+      const TrainingSetup setup = setups.setup_of(*line.record).value();
+      if (!choices_of(setup).sequence_parallel) {
+        continue;
+      }
+      ++divided;
+      EXPECT_TRUE(lowered_run(setup, constants).value().plan.sequence_parallel) << line.id;
+      const double time = to_seconds(static_step_time(setup, constants).value());
+      EXPECT_NEAR(time / step_time(setup, constants).seconds, 1, 0.03) << line.id;
+    }
+  }
+  EXPECT_GT(divided, 10);
 }
 
 TEST(LoweredRun, SaysWhyARunKeepsTheClosedForm) {
