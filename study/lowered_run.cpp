@@ -14,6 +14,7 @@
 #include "sim/cost/calibrated_cost.h"
 #include "sim/cost/run_choices.h"
 #include "sim/engine/static_pass.h"
+#include "sim/memory/stage_parameters.h"
 #include "sim/step/step_time.h"
 
 namespace stagewright {
@@ -160,6 +161,7 @@ Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& 
   }
   TransformerShape shape = run.shape;
   shape.max_sequence = std::max(shape.max_sequence, run.sequence);
+  shape.vocabulary = std::llround(padded_vocabulary(run, setup.framework));
   auto model = make_transformer("model", "gpt2", shape);
   if (!model) {
     return pass_on(std::move(model));

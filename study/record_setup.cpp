@@ -162,6 +162,11 @@ Result<TrainingSetup> RecordSetups::setup_of(const MeasuredRecord& record) {
   setup.run = record.run;
   setup.device = *device->second;
   setup.framework = *std::move(framework);
+  if (setup.run.shape.vocabulary % setup.run.tp == 0) {
+    // A record states the model that ran: padding is in its vocabulary already, unless that could
+    // not be divided.
+    setup.framework.pad_vocabulary = 1;
+  }
   setup.intra_node = setup.device.intra_node;
   setup.inter_node = setup.device.inter_node;
   setup.domain = domain_of(record.intra_link, record.devices_per_node);

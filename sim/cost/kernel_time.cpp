@@ -17,6 +17,11 @@ constexpr std::array<std::array<double, 2>, 4> kTiles{
     {{{256, 128}}, {{128, 128}}, {{128, 64}}, {{64, 64}}}};
 /// Shortest inner dimension that is worth dividing over thread blocks.
 constexpr double kShortestSplit = 512;
+/// Bytes that the rows of a product's operands must be a multiple of for its usual kernels, and the
+/// time that it takes otherwise, over that: EleutherAI/cookbook's sweep of columns on A100 (4096 by
+/// 27648, every second width: 1.45 to 1.6, by median 1.51).
+constexpr double kAlignment = 16;
+constexpr double kMisalignedCost = 1.5;
 /// Where flash attention reaches half of its rate, causal, forward and backward together.
 constexpr double kAttentionHalfLength = 520;
 constexpr double kFlash1HalfLength = 300;
@@ -125,6 +130,11 @@ std::optional<double> learned_product(const KernelRates& rates,
   return seconds ? std::optional(*seconds * rates.learned_factor) : std::nullopt;
 }
 
+/// Whether a matrix with rows of so many elements starts each of them where loads are widest.
+bool is_aligned(const KernelRates& rates, double row) {
+  return std::fmod(row * rates.element, kAlignment) == 0;
+}
+
 double share_or(const DeviceType& device, OpClass op_class, double fallback) {
   const auto found = device.efficiency.find(op_class);
   return found == device.efficiency.end() ? fallback : found->second;
@@ -210,7 +220,10 @@ double product_seconds(
       return *seconds;
     }
   }
-  const double matrix = 2 * product_work(rates, rows, inner, cols, batch) / rate;
+  // Batched products have a rate of their own, which depends on the head's size.
+  const bool aligned = batch != 1 || (is_aligned(rates, inner) && is_aligned(rates, cols));
+  const double matrix =
+      2 * product_work(rates, rows, inner, cols, batch) / rate * (aligned ? 1 : kMisalignedCost);
   const double bytes = rates.element * batch * (rows * cols + rows * inner + inner * cols);
   return std::max(matrix, bytes / rates.memory) + rates.kernel;
 }

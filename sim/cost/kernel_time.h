@@ -51,7 +51,8 @@ struct KernelRates {
 ///   work = min over tiles and splits of waves units tile_area (inner / split + 128) cost
 /// The output is cut into tiles, 256 x 128 or down to 64 x 64 at a calibrated cost per halving;
 /// waves = ceil(tiles split / units) run one after the other; a tile fills and drains its main loop
-/// along `inner`, which may be divided over up to four thread blocks.
+/// along `inner`, which may be divided over up to four thread blocks.  Half as long again where
+/// rows of `inner` or `cols` elements are no multiple of 16 bytes.
 [[nodiscard]] double product_seconds(const KernelRates& rates,
                                      double rate,
                                      double rows,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/cost/row_kernels.h"
+#include "sim/memory/stage_parameters.h"
 
 namespace stagewright {
 namespace {
@@ -338,8 +339,8 @@ LayerTime embedding_time(const TrainingSetup& setup,
             elements * kEmbeddingGradientTraffic * rates.element,
             kEmbeddingBackwardKernels);
   // The table's gradient is cleared, then added to the sum, whole.
-  layer.weights =
-      static_cast<double>(setup.run.shape.vocabulary * setup.run.shape.hidden) / setup.run.tp;
+  layer.weights = padded_vocabulary(setup.run, setup.framework) *
+                  static_cast<double>(setup.run.shape.hidden) / setup.run.tp;
   layer.backward.elementwise += layer.weights * rates.element / rates.memory;
   add_accumulation(layer, choices, rates);
   return layer;
@@ -350,7 +351,7 @@ LayerTime head_time(const TrainingSetup& setup,
                     const KernelRates& rates,
                     double share) {
   const Sizes sizes = sizes_of(setup, choices);
-  const double vocabulary = static_cast<double>(setup.run.shape.vocabulary) / share;
+  const double vocabulary = padded_vocabulary(setup.run, setup.framework) / share;
   KernelRates wide = rates;
   wide.narrow = wide.element;
   wide.cast = 0;

@@ -154,6 +154,25 @@ TEST(ProductTime, FollowsWavesOfTiles) {
   EXPECT_GT(product_seconds(rates, rates.wide, 256 * 13, 8192, 128 * 9), one);
 }
 
+// As many tiles, but 1150 columns of 2 bytes are no multiple of 16 bytes; 1144 are.
+TEST(ProductTime, IsLongerWhereRowsOfAnOperandAreNotAligned) {
+  const TrainingSetup setup = gpt3();
+  const KernelRates rates = kernel_rates(setup, constants(), TimingClass{});
+  const double aligned = product_seconds(rates, rates.wide, 4096, 8192, 1152) - rates.kernel;
+  EXPECT_NEAR(
+      product_seconds(rates, rates.wide, 4096, 8192, 1144) - rates.kernel, aligned, 1e-9 * aligned);
+  EXPECT_NEAR(product_seconds(rates, rates.wide, 4096, 8192, 1150) - rates.kernel,
+              1.5 * aligned,
+              1e-9 * aligned);
+  EXPECT_NEAR(product_seconds(rates, rates.wide, 4096, 8191, 1152) /
+                  product_seconds(rates, rates.wide, 4096, 8192, 1152),
+              1.5,
+              0.01);
+  // Rows of the result may be as many as they like.
+  EXPECT_NEAR(
+      product_seconds(rates, rates.wide, 4095, 8192, 1152) - rates.kernel, aligned, 1e-9 * aligned);
+}
+
 TEST(StageLayers, GivesFewerLayersToAHeavyEnd) {
   TrainingSetup setup = gpt3();
   setup.run.shape.layers = 32;
