@@ -63,7 +63,7 @@ struct Reached {
 // for BLOOM's runs, whose own noise is 4.6 %.
 TEST(PlanRanking, PublishedRunsAreRankedNoWorseThanBefore) {
   constexpr std::array<Reached, 2> kReached{
-      {{"vtrain_single", 0.97, 0.0, 0.048}, {"bloom_prequel", 0.5, 0.012, 0.124}}};
+      {{"vtrain_single", 0.97, 0.0, 0.0474}, {"bloom_prequel", 0.5, 0.012, 0.124}}};
   const auto text = read_file(STAGEWRIGHT_TEST_DATA "/measured_runs.jsonl");
   ASSERT_TRUE(text) << text.error().to_string();
   std::vector<RecordLine> records = parse_measured_records(*text);
