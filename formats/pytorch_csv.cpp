@@ -152,11 +152,17 @@ class Rows {
   void split_old_backwards() {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       for (std::size_t place = 0; place < ranks_[rank].size(); ++place) {
-        for (Action& action : ranks_[rank][place].actions) {
-          if (action.kind == ActionKind::kBackward && !whole_.contains({rank, place})) {
-            action.kind = ActionKind::kBackwardInput;
-          }
+        if (!whole_.contains({rank, place})) {
+          split_backwards(ranks_[rank][place]);
         }
+      }
+    }
+  }
+
+  static void split_backwards(ListItem& item) {
+    for (Action& action : item.actions) {
+      if (action.kind == ActionKind::kBackward) {
+        action.kind = ActionKind::kBackwardInput;
       }
     }
   }

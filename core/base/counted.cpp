@@ -10,7 +10,7 @@ std::string counted(std::int64_t count, std::string_view noun) {
   }
   constexpr std::string_view kVowels = "aeiou";
   if (noun.ends_with('y') && noun.size() > 1 &&
-      kVowels.find(noun[noun.size() - 2]) == kVowels.npos) {
+      kVowels.find(noun[noun.size() - 2]) == std::string_view::npos) {
     return fmt::format("{} {}ies", count, noun.substr(0, noun.size() - 1));
   }
   const bool hisses =

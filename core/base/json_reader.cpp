@@ -23,38 +23,12 @@ std::string as_utf8(std::string_view text) {
   return json::parse(quoted).get<std::string>();
 }
 
-/// Builds the value and looks for keys that stand twice on the way.
-json parse_noting_keys(std::string_view text, DuplicateKeys& keys) {
-  return json::parse(text, [&keys](int /*depth*/, json::parse_event_t event, json& parsed) {
-    switch (event) {
-      case json::parse_event_t::object_start:
-        keys.begin_object();
-        break;
-      case json::parse_event_t::array_start:
-        keys.begin_array();
-        break;
-      case json::parse_event_t::object_end:
-      case json::parse_event_t::array_end:
-        keys.end();
-        break;
-      case json::parse_event_t::key:
-        keys.key(parsed.get_ref<const std::string&>());
-        break;
-      case json::parse_event_t::value:
-        keys.value();
-        break;
-    }
-    return true;
-  });
-}
-
 }  // namespace
 
 Result<json> parse_json(std::string_view text, std::string_view where) {
   try {
-    DuplicateKeys keys;
-    json root = parse_noting_keys(text, keys);
-    if (const auto& twice = keys.found()) {
+    json root = json::parse(text);
+    if (const auto twice = find_duplicate_key(text)) {
       return fail(ErrorCode::kInvalidInput,
                   fmt::format("the key '{}' stands twice in one object; keep one of them",
                               as_utf8(twice->key)),

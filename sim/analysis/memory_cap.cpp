@@ -17,29 +17,35 @@ std::span<const Action> actions_of(const Action& action) {
   return {&action, 1};
 }
 
-/// `Ranks`: per rank a list of items, each of one or more actions.
+/// Of a rank's items, each of one or more actions: what is above the cap; the rank is for the
+/// caller to fill in.
+template <class Items>
+std::optional<CapExcess> find_excess(const Items& items, std::int64_t cap) {
+  HeldActivations held;
+  std::optional<CapExcess> excess;
+  std::int32_t place = 0;
+  for (const auto& item : items) {
+    for (const Action& action : actions_of(item)) {
+      held.add(action.kind);
+      if (!excess && held.to_weight() > cap) {
+        excess = CapExcess{.cap = cap, .place = place, .action = action};
+      }
+    }
+    ++place;
+  }
+  if (excess) {
+    excess->held = held.most_to_weight();
+  }
+  return excess;
+}
+
 template <class Ranks>
-std::vector<CapExcess> find_excess(const Ranks& ranks, const std::vector<std::int64_t>& caps) {
+std::vector<CapExcess> find_excesses(const Ranks& ranks, const std::vector<std::int64_t>& caps) {
   SW_CHECK(caps.size() == ranks.size(), "a memory cap for each rank");
   std::vector<CapExcess> all;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    HeldActivations held;
-    std::optional<CapExcess> excess;
-    std::int32_t place = 0;
-    for (const auto& item : ranks[rank]) {
-      for (const Action& action : actions_of(item)) {
-        held.add(action.kind);
-        if (!excess && held.to_weight() > caps[rank]) {
-          excess = CapExcess{.rank = static_cast<std::int32_t>(rank),
-                             .cap = caps[rank],
-                             .place = place,
-                             .action = action};
-        }
-      }
-      ++place;
-    }
-    if (excess) {
-      excess->held = held.most_to_weight();
+    if (auto excess = find_excess(ranks[rank], caps[rank])) {
+      excess->rank = static_cast<std::int32_t>(rank);
       all.push_back(*excess);
     }
   }
@@ -49,12 +55,12 @@ std::vector<CapExcess> find_excess(const Ranks& ranks, const std::vector<std::in
 }  // namespace
 
 std::vector<CapExcess> above_caps(const TokenList& list, const std::vector<std::int64_t>& caps) {
-  return find_excess(list.ranks, caps);
+  return find_excesses(list.ranks, caps);
 }
 
 std::vector<CapExcess> above_caps(const PipelineOrder& order,
                                   const std::vector<std::int64_t>& caps) {
-  return find_excess(order.ranks, caps);
+  return find_excesses(order.ranks, caps);
 }
 
 }  // namespace stagewright

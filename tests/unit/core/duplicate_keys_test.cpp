@@ -20,6 +20,15 @@ TEST(DuplicateKeys, AreToldWithTheirPlace) {
             "x.json:/P: the key 'P' stands twice in one object; keep one of them");
   EXPECT_EQ(error_of(R"({"a": [1, [], {"b": {"c": 1, "d": [], "c": {}}}]})"),
             "x.json:/a/2/b/c: the key 'c' stands twice in one object; keep one of them");
+  // However it is written.
+  EXPECT_EQ(error_of(R"({"\u0061\"": "}{,\\", "b": [","], "a\"": 2})"),
+            "x.json:/a\": the key 'a\"' stands twice in one object; keep one of them");
+  std::string many;
+  for (int i = 0; i < 20; ++i) {
+    many += "\"k" + std::to_string(i % 19) + "\": 1, ";
+  }
+  EXPECT_EQ(error_of("{" + many + "\"z\": 1}"),
+            "x.json:/k0: the key 'k0' stands twice in one object; keep one of them");
   EXPECT_EQ(error_of(R"([{"": 1}, {"x": 1}, {"": 1, "": 2}])"),
             "x.json:/2/: the key '' stands twice in one object; keep one of them");
 }
