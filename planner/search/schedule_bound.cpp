@@ -116,6 +116,9 @@ const OrderCache::Entry* OrderCache::find(const PlanPoint& point) {
     if (!order) {
       return;
     }
+    // A pair's forward leaves before its backward is done, and its backward may wait for a gradient
+    // that the forward does not: as one piece of work it would be late for both.
+    order->pairs.clear();
     auto timer = PipelineTimer::make(*order);
     if (timer) {
       slot->entry = std::make_unique<Entry>(Entry{*std::move(order), *std::move(timer)});
