@@ -34,6 +34,27 @@ TEST(PlanCommand, PrintsTheBestPlansWithTheirFigures) {
   EXPECT_NE(result.out.find("rejected"), std::string::npos);
 }
 
+/// Counts, which are the same on every machine, in place of seconds.
+TEST(PlanCommand, LargeSpacesTakeLittleWork) {
+  const CliResult result = run_stagewright({"plan",
+                                            "--model",
+                                            "gpt3-175b",
+                                            "--cluster",
+                                            "128x8xa100-80gb-sxm",
+                                            "--global-batch",
+                                            "1536",
+                                            "--seq",
+                                            "2048",
+                                            "--tp",
+                                            "8",
+                                            "--json"});
+  ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
+  const auto space = nlohmann::json::parse(result.out)["space"];
+  EXPECT_GT(space["size"].get<std::int64_t>(), 50'000'000);
+  EXPECT_LT(space["evaluated"].get<std::int64_t>(), 75'000);
+  EXPECT_LE(space["simulated"].get<std::int64_t>(), 64);
+}
+
 TEST(PlanCommand, MarksWhatTheRuntimeCannotTrain) {
   const CliResult here = run_stagewright({"plan",
                                           "--model",
