@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "core/base/counted.h"
 
 namespace stagewright {
@@ -265,25 +266,28 @@ class Sizes {
 
   template <class Visit>
   void for_each_computed(const Visit& visit) {
-    for (std::size_t rank = 0; rank < list_.ranks.size(); ++rank) {
-      for (const ListItem& item : list_.ranks[rank]) {
-        if (item.kind == ListItemKind::kCompute) {
-          for (const Action& action : item.actions) {
-            visit(action, rank);
-          }
-        }
+    for_each_action([&visit](const Action& action, std::size_t rank) {
+      if (is_compute(action.kind)) {
+        visit(action, rank);
       }
-    }
+    });
   }
 
   template <class Visit>
   void for_each_forward(const Visit& visit) {
+    for_each_action([&visit](const Action& action, std::size_t rank) {
+      if (action.kind == ActionKind::kForward) {
+        visit(action, static_cast<std::int32_t>(rank));
+      }
+    });
+  }
+
+  template <class Visit>
+  void for_each_action(const Visit& visit) {
     for (std::size_t rank = 0; rank < list_.ranks.size(); ++rank) {
       for (const ListItem& item : list_.ranks[rank]) {
         for (const Action& action : item.actions) {
-          if (action.kind == ActionKind::kForward) {
-            visit(action, static_cast<std::int32_t>(rank));
-          }
+          visit(action, rank);
         }
       }
     }
@@ -299,6 +303,24 @@ bool csv_has(const std::string& marker) {
   }
   const std::string_view kind = std::string_view(marker).substr(name);
   return kind == "UNSHARD" || kind == "RESHARD" || kind == "REDUCE_GRAD";
+}
+
+/// The cells of an item, each with a comma behind it.
+std::string cells_of(const ListItem& item) {
+  switch (item.kind) {
+    case ListItemKind::kCompute:
+      return to_string(item) + ",";
+    case ListItemKind::kTransfers: {
+      std::string cells;
+      for (const Action& action : item.actions) {
+        cells += to_string(action) + ",";
+      }
+      return cells;
+    }
+    case ListItemKind::kMarker:
+      return csv_has(item.marker) ? item.marker + "," : std::string();
+  }
+  SW_CHECK(false, "an item of a kind that is listed");
 }
 
 }  // namespace
@@ -324,23 +346,11 @@ std::string write_pytorch_csv(const TokenList& list) {
   std::string text;
   for (const std::vector<ListItem>& items : list.ranks) {
     std::string row;
-    const auto add = [&row](const std::string& token) { row += (row.empty() ? "" : ",") + token; };
     for (const ListItem& item : items) {
-      switch (item.kind) {
-        case ListItemKind::kCompute:
-          add(to_string(item));
-          break;
-        case ListItemKind::kTransfers:
-          for (const Action& action : item.actions) {
-            add(to_string(action));
-          }
-          break;
-        case ListItemKind::kMarker:
-          if (csv_has(item.marker)) {
-            add(item.marker);
-          }
-          break;
-      }
+      row += cells_of(item);
+    }
+    if (!row.empty()) {
+      row.pop_back();
     }
     text += row + "\n";
   }
