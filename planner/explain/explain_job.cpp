@@ -40,7 +40,7 @@ Result<Candidate> best_plan(const ExplainJob& job, const SearchControl& control)
     return fail(found->interrupted ? ErrorCode::kInfeasible : ErrorCode::kUnsupported,
                 found->interrupted ? "the search was stopped before it had found a plan"
                                    : "only plans that cannot be lowered yet satisfy the "
-                                     "constraints; free cp, ep, sequence-parallel or shard-group");
+                                     "constraints; free cp, ep or shard-group");
   }
   return std::move(found->plans.front());
 }

@@ -82,7 +82,8 @@ std::size_t ClosedForm::KeyHash::operator()(const ProfileKey& key) const {
   std::size_t hash = mixed(0, reinterpret_cast<std::uintptr_t>(key.layout));
   hash = mixed(hash, both(key.virtual_stages, key.cut));
   hash = mixed(hash, both(key.micro_batch_size, key.recompute_layers));
-  hash = mixed(hash, both(key.recompute, key.short_transfers ? 1 : 0));
+  hash = mixed(
+      hash, both(key.recompute, (key.short_transfers ? 2 : 0) + (key.sequence_parallel ? 1 : 0)));
   hash = mixed(hash, static_cast<std::uint64_t>(key.tensor_place));
   return hash ^ (hash >> 32U);
 }
@@ -119,11 +120,10 @@ std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_reco
   if (!fits_clock(*fast, point.micro_batches)) {
     return Bound{.time = from_seconds(kLongestSeconds), .memory = {}};
   }
-  // Pairs may hide waiting, and two copies of a stage share its micro-batches: a rank then has
-  // halves of layers.
+  // Two copies of a stage share its micro-batches: a rank then has halves of layers.
   const std::int64_t halves = divided_up(2 * fast->repeated, point.pp);
   const Duration work =
-      std::max({sum_of(*fast).busy() / point.pp, fast->longest, halves * fast->each.busy() / 2});
+      std::max({sum_of(*fast).time() / point.pp, fast->longest, halves * fast->each.time() / 2});
   Bound bound;
   bound.time = stretched(point.micro_batches * work + once_a_step(machine_),
                          least_stretch(machine_, point.devices()));
@@ -140,11 +140,8 @@ Duration ClosedForm::of_schedule(const PlanPoint& point) {
     return Duration{};
   }
   const LayerCosts& costs = *costs_of(point).plain;
-  const auto busy = [&](const LayerCost& layer) {
-    return generator.pairs ? layer.busy() : layer.time();
-  };
-  const Duration work = std::max(busy(sum_of(costs)) / point.pp,
-                                 divided_up(costs.repeated, point.pp) * busy(costs.each));
+  const Duration work = std::max(sum_of(costs).time() / point.pp,
+                                 divided_up(costs.repeated, point.pp) * costs.each.time());
   return stretched(point.micro_batches * work + once_a_step(machine_),
                    least_stretch(machine_, point.devices()));
 }
@@ -190,6 +187,7 @@ ClosedForm::ProfileKey ClosedForm::key_of(const PlanPoint& point) const {
           point.recompute_fits ? 3 : static_cast<std::int32_t>(point.recompute),
           point.recompute_layers,
           job_.places->tensor_place(point),
+          point.sequence_parallel,
           point.short_transfers};
 }
 
@@ -288,18 +286,16 @@ Duration ClosedForm::time_of(const PlanPoint& point,
                              const StageProfile& stages,
                              Exchange& exchange) const {
   const bool split = generator_of(point).splits_backward;
-  const bool pairs = generator_of(point).pairs;
   const std::int64_t batches = point.micro_batches / stages.copies;
   const auto reduced = [&](Bytes gradients) { return reduction(point, gradients, exchange); };
   const Duration first = reduced(stages.ranks.front().first_gradients);
   Duration bound{};
   for (const RankProfile& rank : stages.ranks) {
     const Duration begin = rank.head + rank.borders * exchange.border;
-    const Duration hidden = pairs ? rank.waits : Duration{};
-    const Duration worked = begin + batches * (rank.work - hidden);
+    const Duration worked = begin + batches * rank.work;
     const Duration up = rank.borders * exchange.border + first;
     if (split) {
-      const Duration before_weights = batches * std::max(Duration{}, rank.forward_input - hidden);
+      const Duration before_weights = batches * rank.forward_input;
       bound = std::max({bound,
                         worked + reduced(rank.least_gradients),
                         begin + before_weights + rank.up_input + up});
@@ -313,7 +309,7 @@ Duration ClosedForm::time_of(const PlanPoint& point,
     bound = std::max(bound, worked + summed);
     if (machine_.rules.collectives_block) {
       const ReplicaLoad load = replica_load(machine_, point, rank, batches, *exchange.replicas);
-      const Duration busy = batches * (rank.work - hidden) + load.busy + summed;
+      const Duration busy = batches * rank.work + load.busy + summed;
       bound = std::max(bound, busy + std::max(Duration{}, begin - load.early));
     } else if (point.zero >= 2) {
       const Duration scatter = reduced(rank.own_gradients);
@@ -368,11 +364,11 @@ Bytes ClosedForm::memory_of(const PlanPoint& point,
     // Sharded gradients and weights are whole for the stage at work.
     const Bytes whole = (zero >= 2 ? rank.least_gradients : Bytes{}) +
                         (zero >= 3 ? rank.least_parameters : Bytes{});
+    const Bytes working = generator_of(point).splits_backward ? rank.input_working : rank.working;
     const double others = std::max(0.0, flight - 1.0 / point.virtual_stages) * saved + waiting;
-    const Bytes all =
-        held + job_.context +
-        std::max(Bytes(static_cast<std::int64_t>(flight * saved + waiting)) + rank.working,
-                 Bytes(static_cast<std::int64_t>(others)) + whole);
+    const Bytes all = held + job_.context +
+                      std::max(Bytes(static_cast<std::int64_t>(flight * saved + waiting)) + working,
+                               Bytes(static_cast<std::int64_t>(others)) + whole);
     if (all > fullest) {
       fullest = all;
       if (state != nullptr) {
@@ -528,13 +524,11 @@ StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estim
   Exchange exchange = exchange_of(point, costs.plain->border);
   const Profile profile = make_profile(point, estimate.stage_layers, estimate.recomputed);
   StageCosts stages;
-  const bool pairs = generator_of(point).pairs;
+  const bool split = generator_of(point).splits_backward;
   for (const StageSum& stage : stage_sums(costs, estimate.stage_layers, estimate.recomputed)) {
-    const Duration forward_waits = pairs ? stage.sum.forward_waits : Duration{};
-    const Duration backward_waits = pairs ? stage.sum.backward_waits : Duration{};
-    stages.forward.push_back(stage.sum.forward - forward_waits);
-    stages.backward.push_back(stage.sum.backward - backward_waits);
-    stages.backward_input.push_back(std::max(Duration{}, stage.sum.input - backward_waits));
+    stages.forward.push_back(stage.sum.forward);
+    stages.backward.push_back(stage.sum.backward);
+    stages.backward_input.push_back(stage.sum.input);
     stages.backward_weight.push_back(stage.sum.weight);
     stages.leading.push_back(stage.leading);
     stages.input_leading.push_back(stage.input_leading);
@@ -542,7 +536,7 @@ StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estim
     stages.saved.push_back(stage.sum.saved);
     stages.saved_for_weight.push_back(stage.sum.saved_for_weight);
     stages.pending.push_back(stage.sum.pending);
-    stages.working.push_back(stage.working);
+    stages.working.push_back(split ? stage.input_working : stage.working);
   }
   stages.border = exchange.border;
   stages.least_lag = exchange.border -
@@ -551,7 +545,6 @@ StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estim
                      *std::ranges::max_element(stages.trailing);
   stages.update = update_of(point, profile.stages, exchange);
   stages.stretch = least_stretch(machine_, point.devices());
-  const bool split = generator_of(point).splits_backward;
   for (const RankProfile& rank : profile.stages.ranks) {
     const bool first = !split && profile.stages.copies == 1;
     const Bytes gradients = first ? rank.first_gradients : rank.least_gradients;

@@ -131,6 +131,7 @@ class ClosedForm {
     std::int32_t recompute = 0;
     std::int32_t recompute_layers = 0;
     std::int64_t tensor_place = 0;
+    bool sequence_parallel = false;
     bool short_transfers = false;
     friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
   };

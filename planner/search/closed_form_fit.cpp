@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "planner/schedules/registry.h"
 #include "planner/search/closed_form.h"
 #include "planner/search/least_held.h"
 #include "planner/search/sharded_state.h"
@@ -85,9 +86,12 @@ std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point) {
   }
   // What the last layer of a stage works with, as far as all have it in common.
   const auto& all = costs.plain->layers;
-  const Bytes working = std::ranges::min_element(all, {}, &LayerCost::working)->working;
+  const bool split =
+      schedule_generators()[static_cast<std::size_t>(point.schedule)].splits_backward;
+  const auto of_layer = split ? &LayerCost::input_working : &LayerCost::working;
+  const Bytes working = (*std::ranges::min_element(all, {}, of_layer)).*of_layer;
   *problem.capacity -= working;
-  problem.layers.back().state += costs.plain->layers.back().working - working;
+  problem.layers.back().state += all.back().*of_layer - working;
   for (std::int32_t stage = 0; stage < point.pp; ++stage) {
     problem.in_flight.push_back(least_in_flight(point, stage));
   }

@@ -7,6 +7,7 @@ namespace stagewright {
 const Result<LayerCosts>& CostCache::find(const PlanPoint& point, Recompute recompute) {
   const Key key{point.tp,
                 places_.tensor_place(point),
+                point.sequence_parallel,
                 point.micro_batch_size,
                 recompute,
                 point.short_transfers};
@@ -26,6 +27,7 @@ const Result<LayerCosts>& CostCache::find(const PlanPoint& point, Recompute reco
 Result<LayerCosts> CostCache::make(const PlanPoint& point, Recompute recompute) const {
   Plan shape = common_;
   shape.micro_batch_size = point.micro_batch_size;
+  shape.sequence_parallel = point.sequence_parallel;
   if (point.short_transfers) {
     shape.precision.transfer = DType::kBFloat16;
   }

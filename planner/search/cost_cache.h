@@ -31,8 +31,9 @@ class CostCache {
   [[nodiscard]] const Result<LayerCosts>& find(const PlanPoint& point, Recompute recompute);
 
  private:
-  /// Tensor degree and place, micro-batch size, recomputation, precision of transfers.
-  using Key = std::tuple<std::int32_t, std::int64_t, std::int32_t, Recompute, bool>;
+  /// Tensor degree and place, sequence parallelism, micro-batch size, recomputation, precision of
+  /// transfers.
+  using Key = std::tuple<std::int32_t, std::int64_t, bool, std::int32_t, Recompute, bool>;
   struct Entry {
     std::once_flag once;
     std::optional<Result<LayerCosts>> costs;

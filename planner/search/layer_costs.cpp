@@ -17,33 +17,66 @@ namespace {
 /// Costs of the examples, by index into the reduced model's layers.
 using Examples = std::vector<LayerCost>;
 
-/// Calls `visit(run, price)` for each layer's contiguous run of `ops`, in order.
+/// A rank that holds one example of each layer and runs one micro-batch.
+struct ExampleRank {
+  Schedule schedule;
+  RankPlace place;
+
+  [[nodiscard]] const RankProgram& program() const {
+    return schedule.programs[schedule.ranks.front().program.index()];
+  }
+};
+
+Result<ExampleRank> example_rank(const ModelGraph& examples,
+                                 const Cluster& cluster,
+                                 const CostModel& cost,
+                                 const Plan& plan,
+                                 const std::optional<GroupGeometry>& tensor) {
+  auto schedule = lower(examples, cluster, plan);
+  if (!schedule) {
+    return pass_on(std::move(schedule));
+  }
+  auto place = place_of(*schedule, cluster, RankId(0), cost);
+  if (!place) {
+    return pass_on(std::move(place));
+  }
+  for (std::size_t slot = 0; tensor && slot < place->groups.size(); ++slot) {
+    if (place->group_kinds[slot] == "tensor") {
+      place->groups[slot] = *tensor;
+    }
+  }
+  return ExampleRank{*std::move(schedule), *std::move(place)};
+}
+
+/// Calls `visit(run)` for each layer's contiguous run of `ops`, in order.
 template <class Visit>
-void for_each_run(const RankProgram& program,
-                  const std::vector<Operation>& ops,
-                  const RankPlace& place,
-                  const CostModel& cost,
-                  const Visit& visit) {
+void for_each_run(const std::vector<Operation>& ops, const Visit& visit) {
   for (std::size_t begin = 0; begin < ops.size();) {
     std::size_t end = begin + 1;
     while (end < ops.size() && ops[end].layer == ops[begin].layer) {
       ++end;
     }
     SW_CHECK(ops[begin].layer.has_value(), "stage operations that name their layer");
-    const std::span<const Operation> run = std::span(ops).subspan(begin, end - begin);
-    visit(run, price_phase(program, {run}, place, cost));
+    visit(std::span(ops).subspan(begin, end - begin));
     begin = end;
   }
 }
 
-/// Until the first operation that reads what the layers behind have written.
+/// Until the first operation that computes with what the layers behind have written, or holds up
+/// computation for it.
 Duration leading_of(std::span<const Operation> run,
                     const PhasePrice& price,
-                    const std::vector<bool>& written) {
+                    std::vector<bool> written) {
   for (const PricedOperation& priced : price.ops) {
     const Operation& op = run[static_cast<std::size_t>(priced.op)];
-    if (std::ranges::any_of(op.inputs, [&](TensorId input) { return written[input.index()]; })) {
+    if (std::ranges::none_of(op.inputs, [&](TensorId input) { return written[input.index()]; })) {
+      continue;
+    }
+    if (!op.group || priced.blocks) {
       return priced.start;
+    }
+    for (const TensorId output : op.outputs) {
+      written[output.index()] = true;
     }
   }
   return Duration{};
@@ -60,45 +93,72 @@ Duration trailing_of(std::span<const Operation> run, const PhasePrice& price) {
   return std::max(Duration{}, price.compute - last);
 }
 
-/// Waiting of the compute stream for other streams.
-Duration waits_of(const PhasePrice& price) {
-  Duration sum{};
-  for (const auto& [kind, time] : price.exposed) {
-    sum += time;
-  }
-  return sum;
-}
-
-void add_times(const RankProgram& program,
-               const RankPlace& place,
-               const CostModel& cost,
-               Examples& examples) {
-  const StageProgram& stage = program.stages.front();
-  const auto layer_of = [&](std::span<const Operation> run) -> LayerCost& {
-    return examples[run.front().layer->index()];
-  };
-  for_each_run(program, stage.forward, place, cost, [&](auto run, const PhasePrice& price) {
-    layer_of(run).forward += price.compute;
-    layer_of(run).forward_waits += waits_of(price);
-  });
-  std::vector<bool> written(program.tensors.size(), false);
-  for_each_run(program, stage.backward, place, cost, [&](auto run, const PhasePrice& price) {
-    using Half = ActionOperations::Half;
-    const PhasePrice input = price_phase(program, {run, Half::kInput}, place, cost);
-    const PhasePrice weight = price_phase(program, {run, Half::kWeight}, place, cost);
-    LayerCost& layer = layer_of(run);
-    layer.backward += price.compute;
-    layer.backward_waits += std::max(waits_of(price), waits_of(input) + waits_of(weight));
-    layer.leading = leading_of(run, price, written);
-    layer.trailing = trailing_of(run, price);
-    layer.input += input.compute;
-    layer.weight += weight.compute;
-    layer.input_leading = leading_of(run, input, written);
-    for (const Operation& op : run) {
+/// Collectives that read only what was saved (inputs gathered again) may run before a layer's
+/// backward begins, where they do not hold up the computation.
+struct Early {
+  Duration all{};
+  Duration waited{};  ///< by so much the computation may be shorter
+};
+Early early_of(std::span<const Operation> run, const PhasePrice& price, std::vector<bool> written) {
+  Duration early{};
+  for (const PricedOperation& priced : price.ops) {
+    const Operation& op = run[static_cast<std::size_t>(priced.op)];
+    const bool waits =
+        std::ranges::any_of(op.inputs, [&](TensorId input) { return written[input.index()]; });
+    if (op.group && !priced.blocks && !waits) {
+      early += priced.duration;
+    } else {
       for (const TensorId output : op.outputs) {
         written[output.index()] = true;
       }
     }
+  }
+  Duration exposed{};
+  for (const auto& [kind, time] : price.exposed) {
+    exposed += time;
+  }
+  return {early, std::min(early, exposed)};
+}
+
+void mark_outputs(std::span<const Operation> run, std::vector<bool>& written) {
+  for (const Operation& op : run) {
+    for (const TensorId output : op.outputs) {
+      written[output.index()] = true;
+    }
+  }
+}
+
+void add_times(const ExampleRank& rank, const CostModel& cost, Examples& examples) {
+  const RankProgram& program = rank.program();
+  const StageProgram& stage = program.stages.front();
+  for_each_run(stage.forward, [&](std::span<const Operation> run) {
+    examples[run.front().layer->index()].forward +=
+        price_phase(program, {run}, rank.place, cost).compute;
+  });
+  std::vector<bool> written(program.tensors.size(), false);
+  for_each_run(stage.backward, [&](std::span<const Operation> run) {
+    const PhasePrice price = price_phase(program, {run}, rank.place, cost);
+    const Early early = early_of(run, price, written);
+    LayerCost& layer = examples[run.front().layer->index()];
+    layer.backward += price.compute - early.waited;
+    layer.leading = leading_of(run, price, written);
+    layer.trailing = trailing_of(run, price) + early.all - early.waited;
+    mark_outputs(run, written);
+  });
+}
+
+void add_times_of_halves(const ExampleRank& rank, const CostModel& cost, Examples& examples) {
+  using Half = ActionOperations::Half;
+  const RankProgram& program = rank.program();
+  std::vector<bool> written(program.tensors.size(), false);
+  for_each_run(program.stages.front().backward, [&](std::span<const Operation> run) {
+    const PhasePrice input = price_phase(program, {run, Half::kInput}, rank.place, cost);
+    const PhasePrice weight = price_phase(program, {run, Half::kWeight}, rank.place, cost);
+    LayerCost& layer = examples[run.front().layer->index()];
+    layer.input += input.compute - early_of(run, input, written).waited;
+    layer.weight += weight.compute - early_of(run, weight, written).waited;
+    layer.input_leading = leading_of(run, input, written);
+    mark_outputs(run, written);
   });
 }
 
@@ -148,59 +208,47 @@ void add_state(const RankProgram& program,
   }
 }
 
-/// By tensor; what a view shows is its base.
-std::vector<bool> read_by_weight_gradients(const RankProgram& program) {
-  std::vector<bool> read(program.tensors.size(), false);
-  for (const Operation& op : program.stages.front().backward) {
-    if (!op.weight_gradient) {
-      continue;
-    }
-    for (const TensorId input : op.inputs) {
-      const auto& view = program.tensors[input.index()].view;
-      read[view ? view->base.index() : input.index()] = true;
-    }
-  }
-  return read;
+std::int32_t index_of(const RankProgram& program, ActionKind kind) {
+  const auto found = std::ranges::find(program.actions, kind, &Action::kind);
+  SW_CHECK(found != program.actions.end(), "a backward in the example's list");
+  return static_cast<std::int32_t>(found - program.actions.begin());
 }
 
 /// What a micro-batch keeps between its forward and its backward belongs to the layer whose
 /// backward uses it last.
 void add_saved(const RankProgram& program, Examples& examples) {
-  std::optional<std::int32_t> backward;
-  for (std::size_t i = 0; i < program.actions.size(); ++i) {
-    if (program.actions[i].kind == ActionKind::kBackward) {
-      backward = static_cast<std::int32_t>(i);
-    }
-  }
-  SW_CHECK(backward.has_value(), "a backward in the example's list");
+  const std::int32_t backward = index_of(program, ActionKind::kBackward);
   const std::vector<Operation>& ops = program.stages.front().backward;
-  const std::vector<bool> for_weight = read_by_weight_gradients(program);
   for (const Lifetime& lifetime : lifetimes(program)) {
-    if (!lifetime.micro_batch || lifetime.last.action != *backward) {
-      continue;
-    }
-    const auto& op = ops[static_cast<std::size_t>(lifetime.last.op)];
-    LayerCost& cost = examples[op.layer->index()];
-    const bool waits = for_weight[lifetime.tensor.index()];
-    if (lifetime.first.action < *backward) {
-      cost.saved += lifetime.bytes;
-      cost.saved_for_weight += waits ? lifetime.bytes : Bytes{};
-    } else if (waits && !ops[static_cast<std::size_t>(lifetime.first.op)].weight_gradient) {
-      cost.pending += lifetime.bytes;
+    if (lifetime.micro_batch && lifetime.first.action < backward &&
+        lifetime.last.action == backward) {
+      const Operation& last = ops[static_cast<std::size_t>(lifetime.last.op)];
+      examples[last.layer->index()].saved += lifetime.bytes;
     }
   }
 }
 
-/// After add_saved().
-void add_working(const RankProgram& program, Examples& examples) {
+/// What waits for the weight half of a backward.
+void add_waiting(const RankProgram& program, Examples& examples) {
+  const std::int32_t input = index_of(program, ActionKind::kBackwardInput);
+  const std::int32_t weight = index_of(program, ActionKind::kBackwardWeight);
+  const std::vector<Operation>& ops = program.stages.front().backward;
+  for (const Lifetime& lifetime : lifetimes(program)) {
+    if (!lifetime.micro_batch || lifetime.first.action > input || lifetime.last.action != weight) {
+      continue;
+    }
+    const Operation& last = ops[static_cast<std::size_t>(lifetime.last.op)];
+    LayerCost& cost = examples[last.layer->index()];
+    (lifetime.first.action < input ? cost.saved_for_weight : cost.pending) += lifetime.bytes;
+  }
+}
+
+/// By example: most bytes beside what is saved for it and the examples before it, while it goes
+/// backward, whole or its input half.  After add_saved().
+std::vector<Bytes> working(const RankProgram& program, ActionKind kind, const Examples& examples) {
+  const std::int32_t backward = index_of(program, kind);
   const std::vector<Operation>& ops = program.stages.front().backward;
   std::vector<std::int64_t> live(ops.size() + 1, 0);  // differences, then sums
-  std::int32_t backward = 0;
-  for (std::size_t i = 0; i < program.actions.size(); ++i) {
-    if (program.actions[i].kind == ActionKind::kBackward) {
-      backward = static_cast<std::int32_t>(i);
-    }
-  }
   for (const Lifetime& lifetime : lifetimes(program)) {
     if (!lifetime.micro_batch || lifetime.last.action < backward ||
         lifetime.first.action > backward) {
@@ -209,9 +257,8 @@ void add_working(const RankProgram& program, Examples& examples) {
     const auto first = lifetime.first.action < backward
                            ? std::size_t{0}
                            : static_cast<std::size_t>(lifetime.first.op);
-    const auto behind = lifetime.last.action > backward
-                            ? ops.size()
-                            : static_cast<std::size_t>(lifetime.last.op) + 1;
+    // What waits for a weight half is gone earlier where some backwards are left whole.
+    const auto behind = static_cast<std::size_t>(lifetime.last.op) + 1;
     live[first] += lifetime.bytes.count();
     live[behind] -= lifetime.bytes.count();
   }
@@ -219,14 +266,18 @@ void add_working(const RankProgram& program, Examples& examples) {
   std::int64_t now = 0;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     now += live[i];
-    std::int64_t& peak = peaks[ops[i].layer->index()];
-    peak = std::max(peak, now);
+    if (kind == ActionKind::kBackward || !ops[i].weight_gradient) {
+      std::int64_t& peak = peaks[ops[i].layer->index()];
+      peak = std::max(peak, now);
+    }
   }
+  std::vector<Bytes> result;
   std::int64_t saved = 0;
   for (std::size_t layer = 0; layer < examples.size(); ++layer) {
     saved += examples[layer].saved.count();
-    examples[layer].working = Bytes(std::max<std::int64_t>(0, peaks[layer] - saved));
+    result.emplace_back(std::max<std::int64_t>(0, peaks[layer] - saved));
   }
+  return result;
 }
 
 void add_optimizer(const RankProgram& program,
@@ -278,15 +329,36 @@ LayerCost tied_part(const Layer& layer, const LayerCost& cost) {
   return part;
 }
 
-/// Bytes of the value between two layers.
+/// Bytes that a rank has of the value between two layers.
 Bytes border_of(const ModelGraph& model, const Plan& shape) {
   for (const Layer& layer : model.layers) {
     if (layer.output) {
-      return layer.values[layer.output->index()].width * shape.micro_batch_size * shape.sequence *
-             size_of(shape.precision.transfer.value_or(shape.precision.compute));
+      const std::int64_t members = shape.sequence_parallel ? shape.stages.front().tp : 1;
+      return layer.values[layer.output->index()].width * shape.micro_batch_size * shape.sequence /
+             members * size_of(shape.precision.transfer.value_or(shape.precision.compute));
     }
   }
   return Bytes{};
+}
+
+void add_examples(const ExampleRank& rank,
+                  const ExampleRank& split,
+                  const CostModel& cost,
+                  Examples& examples) {
+  const RankProgram& program = rank.program();
+  add_times(rank, cost, examples);
+  add_times_of_halves(split, cost, examples);
+  const auto owner = owners(program);
+  add_state(program, owner, examples);
+  add_saved(program, examples);
+  add_waiting(split.program(), examples);
+  const auto whole = working(program, ActionKind::kBackward, examples);
+  const auto input = working(split.program(), ActionKind::kBackwardInput, examples);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    examples[i].working = whole[i];
+    examples[i].input_working = input[i];
+  }
+  add_optimizer(program, owner, rank.place, cost, examples);
 }
 
 }  // namespace
@@ -299,8 +371,6 @@ LayerCost& LayerCost::operator+=(const LayerCost& other) {
   input += other.input;
   weight += other.weight;
   input_leading += other.input_leading;
-  forward_waits += other.forward_waits;
-  backward_waits += other.backward_waits;
   optimizer += other.optimizer;
   parameters += other.parameters;
   gradients += other.gradients;
@@ -319,8 +389,6 @@ LayerCost& LayerCost::operator-=(const LayerCost& other) {
   input -= other.input;
   weight -= other.weight;
   input_leading -= other.input_leading;
-  forward_waits -= other.forward_waits;
-  backward_waits -= other.backward_waits;
   optimizer -= other.optimizer;
   parameters -= other.parameters;
   gradients -= other.gradients;
@@ -352,27 +420,17 @@ Result<LayerCosts> layer_costs(const ModelGraph& model,
   plan.stages.front().first_layer = 0;
   plan.stages.front().layers = static_cast<std::int32_t>(count);
   plan.stages.front().dp = 1;
-  auto schedule = lower(distinct.reduced, cluster, plan);
-  if (!schedule) {
-    return pass_on(std::move(schedule));
+  const auto rank = example_rank(distinct.reduced, cluster, cost, plan, tensor);
+  if (!rank) {
+    return tl::unexpected<Error>(rank.error());
   }
-  auto place = place_of(*schedule, cluster, RankId(0), cost);
-  if (!place) {
-    return pass_on(std::move(place));
+  plan.schedule = "zb-h1";  // its backwards are split
+  const auto split = example_rank(distinct.reduced, cluster, cost, plan, tensor);
+  if (!split) {
+    return tl::unexpected<Error>(split.error());
   }
-  for (std::size_t slot = 0; tensor && slot < place->groups.size(); ++slot) {
-    if (place->group_kinds[slot] == "tensor") {
-      place->groups[slot] = *tensor;
-    }
-  }
-  const RankProgram& program = schedule->programs[schedule->ranks.front().program.index()];
   Examples examples(count);
-  add_times(program, *place, cost, examples);
-  const auto owner = owners(program);
-  add_state(program, owner, examples);
-  add_saved(program, examples);
-  add_working(program, examples);
-  add_optimizer(program, owner, *place, cost, examples);
+  add_examples(*rank, *split, cost, examples);
 
   LayerCosts result;
   result.before.emplace_back();
@@ -381,7 +439,7 @@ Result<LayerCosts> layer_costs(const ModelGraph& model,
     result.layers.push_back(example);
     LayerCost sum = result.before.back();
     result.before.push_back(sum += example);
-    result.longest = std::max(result.longest, example.busy());
+    result.longest = std::max(result.longest, example.time());
     const LayerCost tied = tied_part(model.layers[i], example);
     result.tied += tied;
   }

@@ -28,11 +28,7 @@ struct LayerCost {
   Duration input{};
   Duration weight{};
   Duration input_leading{};  ///< `leading`, of the input half
-  /// Waiting for collectives, part of each: a forward and a backward that run as a pair hide it.
-  /// Of the backward whole or in halves, whichever waits longer.
-  Duration forward_waits{};
-  Duration backward_waits{};
-  Duration optimizer{};  ///< of all replicas' shards together
+  Duration optimizer{};      ///< of all replicas' shards together
   Bytes parameters{};
   Bytes gradients{};         ///< what the data-parallel reduction moves
   Bytes optimizer_state{};   ///< master weights, moments
@@ -41,11 +37,10 @@ struct LayerCost {
   Bytes pending{};           ///< made by the input half of a backward for its weight gradients
   /// Beside what is saved for it and the layers before it, while it goes backward.
   Bytes working{};
+  Bytes input_working{};  ///< the same of the input half, less what waits for the weight half
   friend bool operator==(const LayerCost&, const LayerCost&) = default;
 
   [[nodiscard]] Duration time() const { return forward + backward; }
-  /// Less what pairs may hide.
-  [[nodiscard]] Duration busy() const { return time() - forward_waits - backward_waits; }
   /// What adds up over the layers of a stage: not what only its ends contribute.
   LayerCost& operator+=(const LayerCost& other);
   LayerCost& operator-=(const LayerCost& other);
@@ -56,7 +51,7 @@ struct LayerCost {
 struct LayerCosts {
   std::vector<LayerCost> layers;  ///< one per layer of the model
   std::vector<LayerCost> before;  ///< [i]: sum of the first i layers; one more than layers
-  Duration longest{};             ///< of a layer, less what pairs may hide
+  Duration longest{};             ///< of a layer
   /// The kind of layer that takes longest in all: how many there are, and one of them.
   std::int64_t repeated = 0;
   LayerCost each;

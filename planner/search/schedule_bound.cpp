@@ -19,7 +19,7 @@ bool is_backward(ActionKind kind) {
 }
 
 /// The gradient leaves a stage before its backward ends, and is needed after the next has begun.
-Duration lag_of(const PipelineWork& work, const StageCosts& stages) {
+Duration lag_of(const PipelineWork& work, const StageCosts& stages, bool has_whole_backwards) {
   if (!work.border) {
     return {};
   }
@@ -29,8 +29,9 @@ Duration lag_of(const PipelineWork& work, const StageCosts& stages) {
     }
     const std::size_t s = part.stage.index();
     const bool whole = part.kind == ActionKind::kBackward;
-    return stages.border -
-           (whole ? stages.leading[s] + stages.trailing[s + 1] : stages.input_leading[s]);
+    // A half may follow the whole backward of the stage behind.
+    return stages.border - (whole ? stages.leading[s] : stages.input_leading[s]) -
+           (has_whole_backwards ? stages.trailing[s + 1] : Duration{});
   };
   Duration lag = shortened(*work.part);
   if (work.beside) {
@@ -51,7 +52,8 @@ Duration time_of(const OrderCache::Entry& entry, const StageCosts& stages) {
   std::vector<Duration> lags;
   lags.reserve(graph.works.size());
   for (const PipelineWork& work : graph.works) {
-    lags.push_back(work.part ? lag_of(work, stages) : std::min(Duration{}, stages.least_lag));
+    lags.push_back(work.part ? lag_of(work, stages, entry.has_whole_backwards)
+                             : std::min(Duration{}, stages.least_lag));
   }
   std::vector<Duration> ends(graph.graph.size());
   sweep_by_class(graph.graph, lags, prices, ends);
@@ -121,7 +123,13 @@ const OrderCache::Entry* OrderCache::find(const PlanPoint& point) {
     order->pairs.clear();
     auto timer = PipelineTimer::make(*order);
     if (timer) {
-      slot->entry = std::make_unique<Entry>(Entry{*std::move(order), *std::move(timer)});
+      const auto is_whole = [](const Action& action) {
+        return action.kind == ActionKind::kBackward;
+      };
+      const bool has_whole = std::ranges::any_of(order->ranks, [&](const auto& actions) {
+        return std::ranges::any_of(actions, is_whole);
+      });
+      slot->entry = std::make_unique<Entry>(Entry{*std::move(order), *std::move(timer), has_whole});
     }
   });
   return slot->entry.get();

@@ -20,6 +20,7 @@ class OrderCache {
   struct Entry {
     PipelineOrder order;
     PipelineTimer timer;
+    bool has_whole_backwards = false;  ///< beside halves, or alone
   };
   /// The point's order; null where it has too many actions to be worth it or cannot be generated.
   [[nodiscard]] const Entry* find(const PlanPoint& point);

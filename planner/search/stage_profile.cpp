@@ -31,6 +31,7 @@ std::vector<StageSum> stage_sums(const PointCosts& costs,
     stage.leading = last.leading;
     stage.input_leading = last.input_leading;
     stage.working = last.working;
+    stage.input_working = last.input_working;
     stage.trailing = first.trailing;
     begin = end;
   }
@@ -71,7 +72,6 @@ std::vector<Way> ways_of(const std::vector<Stage>& stages, const std::vector<std
 
 void add_stage(RankProfile& rank, const Stage& stage) {
   rank.work += stage.sum.time();
-  rank.waits += stage.sum.forward_waits + stage.sum.backward_waits;
   rank.backward += stage.sum.backward;
   rank.split_work += stage.sum.forward + stage.sum.input + stage.sum.weight;
   rank.forward_input += stage.sum.forward + std::min(stage.sum.input, stage.sum.backward);
@@ -110,8 +110,10 @@ StageProfile stage_profile(const PointCosts& costs,
       const Bytes waiting = stages[s].sum.saved_for_weight + stages[s].sum.pending;
       rank.least_waiting = met[r] ? std::min(rank.least_waiting, waiting) : waiting;
       // The last of its stages is the first to go backward; of two copies either may be.
-      rank.working = placement.size() > 1 && met[r] ? std::min(rank.working, stages[s].working)
-                                                    : stages[s].working;
+      const bool either = placement.size() > 1 && met[r];
+      rank.working = either ? std::min(rank.working, stages[s].working) : stages[s].working;
+      rank.input_working =
+          either ? std::min(rank.input_working, stages[s].input_working) : stages[s].input_working;
       if (begun[r]) {
         continue;
       }

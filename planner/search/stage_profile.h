@@ -21,6 +21,7 @@ struct StageSum {
   Duration input_leading{};  ///< of its last layer
   Duration trailing{};       ///< of its first layer
   Bytes working{};           ///< of its last layer
+  Bytes input_working{};     ///< of its last layer
 };
 /// `recomputed`: of each stage's first layers, of which costs.again holds; empty: none.
 [[nodiscard]] std::vector<StageSum> stage_sums(const PointCosts& costs,
@@ -31,7 +32,6 @@ struct StageSum {
 /// the pipeline, in sums that no longer know layers.
 struct RankProfile {
   Duration work{};        ///< forward and backward of its stages
-  Duration waits{};       ///< part of it that pairs may hide
   Duration backward{};    ///< part of it
   Duration split_work{};  ///< the same with its backwards in halves
   Duration
@@ -54,6 +54,7 @@ struct RankProfile {
   Bytes least_saved{};       ///< by a micro-batch on the stage where that is least
   Bytes least_waiting{};     ///< for the weight half of a stage's backward, where that is least
   Bytes working{};           ///< at least, when its first backward begins
+  Bytes input_working{};     ///< the same where that is an input half
 };
 
 struct StageProfile {

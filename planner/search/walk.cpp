@@ -21,7 +21,7 @@ constexpr std::size_t kMostEstimates = 32;
 /// Places of the dimensions behind which something new is known.
 struct Levels {
   std::size_t devices = 0;
-  std::size_t micro_batches = 0;
+  std::size_t micro_batches = 0;  ///< and whether rows are divided
   std::size_t recompute = 0;
   std::size_t schedule = 0;
   std::size_t cut = 0;
@@ -36,7 +36,7 @@ struct Levels {
              1;
     };
     devices = behind("devices");
-    micro_batches = behind("micro-batches");
+    micro_batches = behind("sequence-parallel");
     recompute = behind("recompute-layers");
     schedule = behind("schedule");
     cut = behind("layers");
@@ -135,7 +135,7 @@ class Walk {
       most = 2;
     } else if (name == "virtual-stages" || name == "micro-batch") {
       most = 4;
-    } else if (name == "sequence-parallel" || name == "cp" || name == "ep") {
+    } else if (name == "cp" || name == "ep") {
       most = 1;
     } else if (name == "schedule") {
       const auto schedules = schedule_generators();

@@ -22,6 +22,12 @@ std::int64_t node_group(const SpaceJob& job, const PlanPoint& point) {
   return group > 1 && group < point.dp && point.dp % group == 0 ? group : 0;
 }
 
+/// Whether there is a tensor group that can divide the rows of a micro-batch.
+bool divides_rows(const SpaceJob& job, const PlanPoint& point) {
+  const std::int64_t rows = std::int64_t{point.micro_batch_size} * job.sequence;
+  return point.tp > 1 && rows % point.tp == 0;
+}
+
 }  // namespace
 
 Dimension sequence_parallel_dimension() {
@@ -31,21 +37,18 @@ Dimension sequence_parallel_dimension() {
       .values =
           [](const SpaceJob& job, const PlanPoint& point, std::vector<std::int64_t>& out) {
             out.push_back(0);
-            if (job.closed_form_only && point.tp > 1 && job.sequence % point.tp == 0) {
+            if (divides_rows(job, point)) {
               out.push_back(1);
             }
           },
       .get = [](const PlanPoint& point) { return std::int64_t{point.sequence_parallel ? 1 : 0}; },
       .set = [](PlanPoint& point, std::int64_t value) { point.sequence_parallel = value != 0; },
-      .reads =
-          [](const SpaceJob& job, const PlanPoint& point) {
-            return std::uint64_t{point.tp > 1 && job.sequence % point.tp == 0};
-          },
+      .reads = [](const SpaceJob& job,
+                  const PlanPoint& point) { return std::uint64_t{divides_rows(job, point)}; },
       .names =
           [] {
             return std::vector<std::string_view>{"off", "on"};
-          },
-      .executable = [](const PlanPoint& point) { return !point.sequence_parallel; }};
+          }};
 }
 
 Dimension recompute_dimension() {

@@ -64,7 +64,7 @@ bool executable(const PlanPoint& point) {
 }
 
 bool closed_form_point(const PlanPoint& point) {
-  return point.cp > 1 || point.ep > 1 || point.expert_tp > 1 || point.sequence_parallel;
+  return point.cp > 1 || point.ep > 1 || point.expert_tp > 1;
 }
 
 }  // namespace stagewright

@@ -184,7 +184,12 @@ class BruteForce {
           for (StagePlan& stage : plan.stages) {
             stage.recompute = recompute;
           }
-          try_plan(plan);
+          for (const bool divided : {false, true}) {
+            plan.sequence_parallel = divided;
+            if (!divided || plan.stages.front().tp > 1) {
+              try_plan(plan);
+            }
+          }
         }
       }
     }
