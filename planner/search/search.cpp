@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -18,6 +17,7 @@
 #include "planner/search/empty_space.h"
 #include "planner/search/front.h"
 #include "planner/search/impossible_degrees.h"
+#include "planner/search/nothing_fits.h"
 #include "planner/search/space.h"
 #include "planner/search/walk.h"
 #include "sim/cost/analytical_compute.h"
@@ -33,6 +33,9 @@ constexpr std::size_t kRefined = 64;
 /// Coarse plans tried for a first one that fits.
 constexpr std::size_t kMostFirstPlans = 64;
 constexpr std::size_t kMostRejections = 1000;
+/// Where what a walk has dropped may be better than what was found, more is kept the next time.
+constexpr std::size_t kMoreLeaves = 8;
+constexpr std::size_t kMostLeaves = 32'768;
 
 struct Degrees {
   std::int32_t tp = 1;
@@ -117,6 +120,9 @@ class Search {
   void keep(Simulated simulated);
   void first_plans();
   void merge(std::vector<WalkResult> walks);
+  /// Leaves that walks have dropped and that may be better than what was found since.  Whether
+  /// there are any.
+  bool walk_for_dropped();
   void simulate_front();
   void judge_robustness();
   void finish();
@@ -129,7 +135,6 @@ class Search {
                                 : all_[kept() - 1].objective;
   }
   void progress(std::int64_t done);
-  [[nodiscard]] Error nothing_fits() const;
 
   const SearchRequest& request_;
   const SearchControl& control_;
@@ -143,10 +148,12 @@ class Search {
   std::chrono::steady_clock::time_point begin_;
   const std::function<bool()> stopped_ = [this] { return stopped(); };
   std::vector<Degrees> degrees_;
-  std::vector<Candidate> all_;  ///< simulated, best first
+  std::vector<double> dropped_;  ///< by degrees: least objective of what no walk has kept
+  std::vector<Candidate> all_;   ///< simulated, best first
   std::vector<PlanPoint> tried_;
   OrderCache orders_;
   std::int64_t numbered_ = 0;
+  std::int64_t priced_ = 0;  ///< simulated, and not rejected
   std::vector<Leaf> leaves_;
   double unseen_ = std::numeric_limits<double>::infinity();  ///< least bound that nobody simulated
   std::optional<Leaf> nearest_miss_;
@@ -202,6 +209,7 @@ void Search::keep(Simulated simulated) {
     }
     return;
   }
+  ++priced_;
   Candidate candidate = std::get<Candidate>(std::move(simulated));
   const auto same = [&](const Candidate& other) { return other.plan == candidate.plan; };
   if (std::ranges::any_of(all_, same)) {
@@ -312,20 +320,10 @@ void Search::first_plans() {
 void Search::merge(std::vector<WalkResult> walks) {
   std::vector<Leaf> estimates;
   for (WalkResult& walk : walks) {
-    SpaceCounts& space = result_.space;
-    space.evaluated += walk.counts.evaluated;
-    space.by_devices += walk.counts.by_devices;
-    space.by_state += walk.counts.by_state;
-    space.by_activations += walk.counts.by_activations;
-    space.by_compute += walk.counts.by_compute;
-    space.by_pipeline += walk.counts.by_pipeline;
-    space.by_exchange += walk.counts.by_exchange;
-    space.duplicates += walk.counts.duplicates;
-    space.without_price += walk.counts.without_price;
-    space.left += walk.counts.left;
+    result_.space += walk.counts;
     result_.out_of_memory += walk.out_of_memory;
     result_.out_of_time += walk.out_of_time;
-    unseen_ = std::min(unseen_, walk.least_dropped);
+    dropped_.push_back(walk.least_dropped);
     std::ranges::move(walk.leaves, std::back_inserter(leaves_));
     std::ranges::move(walk.estimates, std::back_inserter(estimates));
     if (walk.nearest_miss && (!nearest_miss_ || walk.nearest_miss->estimate.bound.memory <
@@ -347,17 +345,63 @@ void Search::merge(std::vector<WalkResult> walks) {
   }
 }
 
+bool Search::walk_for_dropped() {
+  const double worth = request_.gap > 0 ? best() * (1 - request_.gap) : worst_kept();
+  if (job_.most_leaves >= kMostLeaves || stopped() ||
+      std::ranges::none_of(dropped_, [&](double dropped) { return dropped < worth; })) {
+    return false;
+  }
+  job_.most_leaves *= kMoreLeaves;
+  WalkJob job = job_;
+  job.limit = std::min(job.limit, worth);
+  std::vector<WalkResult> walks(degrees_.size());
+  arena_.execute([&] {
+    tbb::parallel_for(std::size_t{0}, degrees_.size(), [&](std::size_t i) {
+      if (dropped_[i] < worth) {
+        walks[i] = walk_degrees(job, degrees_[i].tp, degrees_[i].pp);
+      }
+    });
+  });
+  leaves_.clear();
+  for (std::size_t i = 0; i < walks.size(); ++i) {
+    if (dropped_[i] >= worth) {
+      continue;
+    }
+    if (walks[i].counts.left > 0) {
+      result_.interrupted = true;
+      continue;
+    }
+    // Those before were kept by the walk before.
+    std::ranges::copy_if(walks[i].leaves, std::back_inserter(leaves_), [&](const Leaf& leaf) {
+      return leaf.value >= dropped_[i];
+    });
+    dropped_[i] = std::min(worth, walks[i].least_dropped);
+  }
+  std::ranges::stable_sort(leaves_, {}, &Leaf::value);
+  return true;
+}
+
 void Search::simulate_front() {
-  const std::int64_t before = result_.simulated;
-  const double next = simulate_in_order(std::move(leaves_), [&](double bound) {
-    if (request_.most_simulated && result_.simulated - before >= *request_.most_simulated) {
+  const std::int64_t before = priced_;
+  const auto all_simulated = [&] {
+    return request_.most_simulated && priced_ - before >= *request_.most_simulated;
+  };
+  const auto enough = [&](double bound) {
+    if (all_simulated()) {
       return true;
     }
     if (request_.gap == 0) {
       return bound >= worst_kept();
     }
     return all_.size() >= kept() && bound >= best() * (1 - request_.gap);
-  });
+  };
+  double next = simulate_in_order(std::move(leaves_), enough);
+  while (!result_.interrupted && !all_simulated() && walk_for_dropped()) {
+    next = std::min(next, simulate_in_order(std::move(leaves_), enough));
+  }
+  for (const double dropped : dropped_) {
+    unseen_ = std::min(unseen_, dropped);
+  }
   unseen_ = std::min(unseen_, next);
   unseen_ = std::min(unseen_, job_.limit);
   if (result_.space.left > 0) {
@@ -404,47 +448,6 @@ void Search::finish() {
   }
 }
 
-Error Search::nothing_fits() const {
-  if (nearest_miss_) {
-    const Estimate& estimate = nearest_miss_->estimate;
-    const Bytes context = job_.closed_form.context;
-    const PlanPoint& point = nearest_miss_->point;
-    const std::string place = fmt::format("tp {}, pp {}, dp {}, micro-batches of {}",
-                                          point.tp,
-                                          point.pp,
-                                          point.dp,
-                                          point.micro_batch_size);
-    return {ErrorCode::kInfeasible,
-            fmt::format("out of memory: none of {} points fits; the nearest ({}) needs at least {} "
-                        "on its fullest stage (parameters, gradients and optimizer {}, activations "
-                        "and loss {}), {} are usable beside {} of context and libraries; use more "
-                        "devices, devices with more memory, or a shorter sequence{}",
-                        result_.space.size,
-                        place,
-                        to_string(estimate.bound.memory - context),
-                        to_string(estimate.state),
-                        to_string(estimate.bound.memory - context - estimate.state),
-                        to_string(std::max(job_.closed_form.capacity, Bytes{})),
-                        to_string(context),
-                        space_.constraints.empty() ? "" : ", or free a constraint"),
-            {}};
-  }
-  if (!result_.rejected.empty()) {
-    return {ErrorCode::kInfeasible,
-            fmt::format("none of {} points can be used: {}; use more devices, devices with more "
-                        "memory, or a shorter sequence",
-                        result_.space.size,
-                        result_.rejected.back().reason),
-            {}};
-  }
-  return {ErrorCode::kInfeasible,
-          fmt::format("none of {} points can be used: {}",
-                      result_.space.size,
-                      without_price_.value_or("lowering executes none of them, and nothing that "
-                                              "is priced in closed form fits")),
-          {}};
-}
-
 Result<SearchResult> Search::run() {
   result_.space.size = counter_.below(0, PlanPoint{});
   if (result_.space.size == 0) {
@@ -463,7 +466,7 @@ Result<SearchResult> Search::run() {
     }
   }
   if (all_.empty() && result_.estimated.empty() && !result_.interrupted) {
-    return tl::unexpected<Error>(nothing_fits());
+    return tl::unexpected<Error>(nothing_fits(job_, result_, nearest_miss_, without_price_));
   }
   finish();
   return std::move(result_);

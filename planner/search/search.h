@@ -46,7 +46,7 @@ struct SearchRequest {
   /// The search may stop where no plan can be better than the best one by more than this share: 0
   /// proves the best `keep`.
   double gap = 0;
-  /// The search may stop after so many simulations, too.
+  /// The search may stop after so many simulations of plans that can be used, too.
   std::optional<std::int64_t> most_simulated;
   std::optional<double> seconds;  ///< time limit; what is found then depends on the machine
   std::optional<StepPrices> step_prices;
@@ -95,6 +95,20 @@ struct SpaceCounts {
   std::int64_t without_price = 0;   ///< pruned: layers that cannot be lowered so
   std::int64_t left = 0;            ///< not looked at: stopped early
   friend bool operator==(const SpaceCounts&, const SpaceCounts&) = default;
+  /// Of what became of points; the size stays.
+  SpaceCounts& operator+=(const SpaceCounts& other) {
+    evaluated += other.evaluated;
+    by_devices += other.by_devices;
+    by_state += other.by_state;
+    by_activations += other.by_activations;
+    by_compute += other.by_compute;
+    by_pipeline += other.by_pipeline;
+    by_exchange += other.by_exchange;
+    duplicates += other.duplicates;
+    without_price += other.without_price;
+    left += other.left;
+    return *this;
+  }
 };
 
 struct SearchResult {

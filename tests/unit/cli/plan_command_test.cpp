@@ -55,6 +55,41 @@ TEST(PlanCommand, LargeSpacesTakeLittleWork) {
   EXPECT_LE(space["simulated"].get<std::int64_t>(), 64);
 }
 
+double best_step(std::vector<std::string> options, const std::vector<std::string>& fixed) {
+  options.insert(options.begin(), "plan");
+  options.insert(options.end(), fixed.begin(), fixed.end());
+  options.emplace_back("--json");
+  const CliResult result = run_stagewright(options);
+  EXPECT_EQ(result.code, ExitCode::kSuccess) << result.err;
+  return nlohmann::json::parse(result.out)["plans"][0]["step_time_s"].get<double>();
+}
+
+/// Both searches may stop within their gap of 1 %.
+TEST(PlanCommand, FindsNothingBetterWhereMoreIsFixed) {
+  struct Job {
+    std::vector<std::string> options;
+    std::vector<std::string> fixed;
+  };
+  const std::vector<std::string> gpt{
+      "--model", "gpt3-175b", "--global-batch", "1536", "--seq", "2048", "--tp", "4"};
+  const std::vector<std::string> llama{
+      "--model", "llama3-70b", "--global-batch", "1024", "--seq", "4096", "--tp", "2,4"};
+  const auto on = [](std::vector<std::string> options, const char* cluster) {
+    options.insert(options.end(), {"--cluster", cluster});
+    return options;
+  };
+  const std::vector<Job> jobs{
+      {on(gpt, "64x8xa100-80gb-sxm"), {"--schedule", "dualpipe-v"}},
+      {on(gpt, "64x8xa100-80gb-sxm"), {"--schedule", "1f1b,interleaved-1f1b"}},
+      {on(gpt, "128x8xa100-80gb-sxm"), {"--pp", "8"}},
+      {on(llama, "16x8xh100-sxm"), {"--schedule", "1f1b,interleaved-1f1b"}},
+  };
+  for (const Job& job : jobs) {
+    EXPECT_LE(best_step(job.options, {}), 1.01 * best_step(job.options, job.fixed))
+        << job.fixed.front() << " " << job.fixed.back();
+  }
+}
+
 TEST(PlanCommand, MarksWhatTheRuntimeCannotTrain) {
   const CliResult here = run_stagewright({"plan",
                                           "--model",
