@@ -1,5 +1,7 @@
 #include "runtime/trainer/token_data.h"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
@@ -34,6 +36,7 @@ TEST_F(TokenDataTest, TextIsReadByteByByte) {
 
 TEST_F(TokenDataTest, FolderIsReadInOrderOfPathsWithoutOtherFiles) {
   write("b.md", "second");
+  std::filesystem::create_directory(folder_.path() / "a");
   write("a/z.txt", "first");
   write("picture.png", "no text");
   const auto data = open_tokens(folder_.path(), 256);
