@@ -9,13 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "core/base/check.h"
+#include "core/base/divide_up.h"
 
 namespace stagewright {
 namespace {
-
-std::int64_t divide_up(std::int64_t size, std::int64_t parts) {
-  return (size + parts - 1) / parts;
-}
 
 /// A size that a tensor degree has to divide.
 struct DividedSize {

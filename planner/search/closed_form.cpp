@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/longest_time.h"
 #include "planner/schedules/registry.h"
 #include "planner/schedules/stage_layout.h"
 #include "planner/search/cuts.h"
@@ -24,21 +23,6 @@ const ScheduleGenerator& generator_of(const PlanPoint& point) {
 /// What all layers recompute before some are told to do more.
 Recompute plain_recompute(const PlanPoint& point) {
   return point.recompute_fits || point.recompute_layers > 0 ? Recompute::kNone : point.recompute;
-}
-
-Bytes divided(Bytes bytes, std::int64_t parts) {
-  return Bytes(bytes.count() / parts);
-}
-
-std::int64_t divided_up(std::int64_t number, std::int64_t parts) {
-  return (number + parts - 1) / parts;
-}
-
-/// Whether a step's work adds up in picoseconds.
-bool fits_clock(const LayerCosts& costs, std::int32_t micro_batches) {
-  const LayerCost& sum = sum_of(costs);
-  return static_cast<double>(micro_batches) * to_seconds(sum.time()) + to_seconds(sum.optimizer) <=
-         kLongestSeconds;
 }
 
 /// Layers by stage of the cut whose slowest stage is fastest, whatever the memory.
@@ -105,56 +89,6 @@ PointCosts ClosedForm::costs_of(const PlanPoint& point) {
 
 const Error& ClosedForm::why_not(const PlanPoint& point) {
   return job_.costs->find(point, Recompute::kNone).error();
-}
-
-std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_recompute) {
-  const bool in_part = any_recompute || point.recompute_fits || point.recompute_layers > 0;
-  const Recompute quick = in_part ? Recompute::kNone : point.recompute;
-  const Recompute small =
-      any_recompute || point.recompute_fits ? Recompute::kFull : point.recompute;
-  const auto& fast = job_.costs->find(point, quick);
-  const auto& lean = job_.costs->find(point, small);
-  if (!fast || !lean) {
-    return std::nullopt;
-  }
-  if (!fits_clock(*fast, point.micro_batches)) {
-    return Bound{.time = from_seconds(kLongestSeconds), .memory = {}};
-  }
-  // Two copies of a stage share its micro-batches: a rank then has halves of layers.
-  const std::int64_t halves = divided_up(2 * fast->repeated, point.pp);
-  const Duration work =
-      std::max({sum_of(*fast).time() / point.pp, fast->longest, halves * fast->each.time() / 2});
-  Bound bound;
-  bound.time = stretched(point.micro_batches * work + once_a_step(machine_),
-                         least_stretch(machine_, point.devices()));
-  const LayerCost& held = sum_of(*lean);
-  const Bytes state = held.parameters + held.gradients + held.optimizer_state -
-                      lean->tied.parameters - lean->tied.gradients - lean->tied.optimizer_state;
-  bound.memory = divided(divided(state, point.dp) + held.saved, point.pp) + job_.context;
-  return bound;
-}
-
-Duration ClosedForm::of_schedule(const PlanPoint& point) {
-  const ScheduleGenerator& generator = generator_of(point);
-  if (generator.layout == two_way_layout) {
-    return Duration{};
-  }
-  const LayerCosts& costs = *costs_of(point).plain;
-  const Duration work = std::max(sum_of(costs).time() / point.pp,
-                                 divided_up(costs.repeated, point.pp) * costs.each.time());
-  return stretched(point.micro_batches * work + once_a_step(machine_),
-                   least_stretch(machine_, point.devices()));
-}
-
-std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
-  const auto& costs = job_.costs->find(point, Recompute::kNone);
-  if (!costs) {
-    return std::nullopt;
-  }
-  const LayerCost& sum = sum_of(*costs);
-  const Bytes state = sum.parameters + sum.gradients + sum.optimizer_state -
-                      costs->tied.parameters - costs->tied.gradients - costs->tied.optimizer_state;
-  return divided(state, std::int64_t{point.dp} * point.pp) + job_.context;
 }
 
 const std::vector<std::int32_t>& ClosedForm::unlimited_cut(const PlanPoint& point) {

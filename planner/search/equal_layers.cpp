@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/divide_up.h"
+
 namespace stagewright {
 namespace {
-
-std::int64_t divided_up(std::int64_t number, std::int64_t parts) {
-  return (number + parts - 1) / parts;
-}
 
 /// Least slowest stage of the first layer and `equal` others in that many stages.  With at most q
 /// of them in each stage but the first, that one has equal - q (stages - 1) left: the sides meet
@@ -16,10 +14,10 @@ Duration least_slowest(const EqualLayers& chain, std::int64_t equal, std::int64_
   if (stages == 1) {
     return chain.first + equal * chain.each;
   }
-  const std::int64_t most = divided_up(equal, stages - 1);
+  const std::int64_t most = divide_up(equal, stages - 1);
   const std::int64_t all = (chain.first + equal * chain.each).count();
   const std::int64_t meet =
-      std::clamp<std::int64_t>(divided_up(all, stages * chain.each.count()), 1, most);
+      std::clamp<std::int64_t>(divide_up(all, stages * chain.each.count()), 1, most);
   const auto slowest = [&](std::int64_t q) {
     const std::int64_t left = std::max<std::int64_t>(0, equal - q * (stages - 1));
     return std::max(chain.first + left * chain.each, q * chain.each);

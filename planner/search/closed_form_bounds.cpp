@@ -1,0 +1,78 @@
+// Bounds of all points below a node of the walk, before they have a cut.
+
+#include <algorithm>
+
+#include "core/base/divide_up.h"
+#include "core/base/longest_time.h"
+#include "planner/schedules/registry.h"
+#include "planner/schedules/stage_layout.h"
+#include "planner/search/closed_form.h"
+
+namespace stagewright {
+namespace {
+
+Bytes divided(Bytes bytes, std::int64_t parts) {
+  return Bytes(bytes.count() / parts);
+}
+
+/// Whether a step's work adds up in picoseconds.
+bool fits_clock(const LayerCosts& costs, std::int32_t micro_batches) {
+  const LayerCost& sum = sum_of(costs);
+  return static_cast<double>(micro_batches) * to_seconds(sum.time()) + to_seconds(sum.optimizer) <=
+         kLongestSeconds;
+}
+
+/// Parameters, gradients and optimizer state of all layers, tied weights left out.
+Bytes untied_state(const LayerCosts& costs) {
+  const LayerCost& sum = sum_of(costs);
+  return sum.parameters + sum.gradients + sum.optimizer_state - costs.tied.parameters -
+         costs.tied.gradients - costs.tied.optimizer_state;
+}
+
+}  // namespace
+
+std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_recompute) {
+  const bool in_part = any_recompute || point.recompute_fits || point.recompute_layers > 0;
+  const Recompute quick = in_part ? Recompute::kNone : point.recompute;
+  const Recompute small =
+      any_recompute || point.recompute_fits ? Recompute::kFull : point.recompute;
+  const auto& fast = job_.costs->find(point, quick);
+  const auto& lean = job_.costs->find(point, small);
+  if (!fast || !lean) {
+    return std::nullopt;
+  }
+  if (!fits_clock(*fast, point.micro_batches)) {
+    return Bound{.time = from_seconds(kLongestSeconds), .memory = {}};
+  }
+  // Two copies of a stage share its micro-batches: a rank then has halves of layers.
+  const std::int64_t halves = divide_up(2 * fast->repeated, point.pp);
+  const Duration work =
+      std::max({sum_of(*fast).time() / point.pp, fast->longest, halves * fast->each.time() / 2});
+  Bound bound;
+  bound.time = stretched(point.micro_batches * work + once_a_step(machine_),
+                         least_stretch(machine_, point.devices()));
+  bound.memory = divided(divided(untied_state(*lean), point.dp) + sum_of(*lean).saved, point.pp) +
+                 job_.context;
+  return bound;
+}
+
+Duration ClosedForm::of_schedule(const PlanPoint& point) {
+  if (schedule_generators()[static_cast<std::size_t>(point.schedule)].layout == two_way_layout) {
+    return Duration{};
+  }
+  const LayerCosts& costs = *costs_of(point).plain;
+  const Duration work = std::max(sum_of(costs).time() / point.pp,
+                                 divide_up(costs.repeated, point.pp) * costs.each.time());
+  return stretched(point.micro_batches * work + once_a_step(machine_),
+                   least_stretch(machine_, point.devices()));
+}
+
+std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
+  const auto& costs = job_.costs->find(point, Recompute::kNone);
+  if (!costs) {
+    return std::nullopt;
+  }
+  return divided(untied_state(*costs), std::int64_t{point.dp} * point.pp) + job_.context;
+}
+
+}  // namespace stagewright
