@@ -12,8 +12,12 @@
 #   stagewright_add_layer(gui_models FOLDER gui/models DEPS core ...)
 #
 # is included as "gui/models/...".
+#
+# APART lists files, and folders of files, that give the same local names to the
+# parts of their kind (each schedule has its generate()): unity builds leave
+# them alone.
 function(stagewright_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "DEPS;SOURCES;HEADERS;PRIVATE_LIBS;PUBLIC_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "DEPS;SOURCES;HEADERS;APART;PRIVATE_LIBS;PUBLIC_LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "stagewright_add_layer(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -28,6 +32,11 @@ function(stagewright_add_layer name)
   add_library(stagewright_${name} STATIC)
   add_library(stagewright::${name} ALIAS stagewright_${name})
   target_sources(stagewright_${name} PRIVATE ${arg_SOURCES} ${arg_HEADERS})
+  foreach(apart IN LISTS arg_APART)
+    set(sources ${arg_SOURCES})
+    list(FILTER sources INCLUDE REGEX "^${apart}(/|$)")
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
   target_include_directories(stagewright_${name} PUBLIC "${root}")
   target_compile_features(stagewright_${name} PUBLIC cxx_std_20)
   # Debug info, __FILE__ and coverage then name the source tree, not the link.
@@ -43,9 +52,17 @@ function(stagewright_add_layer name)
   set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_HEADERS_${name} "${arg_HEADERS}")
   set_property(GLOBAL PROPERTY STAGEWRIGHT_LAYER_FOLDER_${name} "${arg_FOLDER}")
 
-  # Every header must compile alone: built by the target header_probes.
+  # Every header must compile alone: built by the target header_probes, but for those that a source
+  # of the same name includes first, which shows it, too.
   set(probes)
   foreach(header IN LISTS arg_HEADERS)
+    string(REGEX REPLACE "[.]h$" ".cpp" source "${header}")
+    if(source IN_LIST arg_SOURCES)
+      file(STRINGS "${source}" first LIMIT_COUNT 1 REGEX "^#include")
+      if(first STREQUAL "#include \"${arg_FOLDER}/${header}\"")
+        continue()
+      endif()
+    endif()
     string(MAKE_C_IDENTIFIER "${header}" id)
     set(probe "${PROJECT_BINARY_DIR}/header_probes/${name}/${id}.cpp")
     file(CONFIGURE OUTPUT "${probe}" CONTENT "#include \"${arg_FOLDER}/${header}\"\n")

@@ -28,6 +28,8 @@ endfunction()
 # What every test program gets: our warnings, and a place among test_programs.
 function(stagewright_test_program target)
   stagewright_warnings(${target})
+  # Each file names its helpers as it likes.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     # Instrumented test code takes twice as long to compile when it is optimised.
     target_compile_options(${target} PRIVATE -O0)

@@ -14,10 +14,6 @@ namespace {
 
 using Rows = std::vector<const AccuracyRow*>;
 
-double ratio(const AccuracyRow& row) {
-  return *row.predicted_seconds / *row.measured_seconds;
-}
-
 bool covered(const AccuracyRow& row) {
   return std::abs(std::log(ratio(row))) <= kBandHalfWidth * row.deviation;
 }

@@ -15,10 +15,6 @@
 namespace stagewright {
 namespace {
 
-double ratio(const AccuracyRow& row) {
-  return *row.predicted_seconds / *row.measured_seconds;
-}
-
 PlanGroup group_of(const std::string& key, const std::vector<const AccuracyRow*>& rows) {
   PlanGroup group{.key = key, .records = static_cast<int>(rows.size())};
   std::vector<double> predicted;
@@ -163,6 +159,10 @@ nlohmann::ordered_json to_json(const AccuracyRow& row) {
 }
 
 }  // namespace
+
+double ratio(const AccuracyRow& row) {
+  return *row.predicted_seconds / *row.measured_seconds;
+}
 
 bool is_timed(const AccuracyRow& row) {
   return row.predicted_seconds && row.measured_seconds && row.skipped.empty() &&

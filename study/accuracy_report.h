@@ -35,6 +35,9 @@ struct AccuracyRow {
 /// Whether the row's time counts in the errors: measured, predicted and not doubted.
 [[nodiscard]] bool is_timed(const AccuracyRow& row);
 
+/// Predicted to measured time.  REQUIRES: is_timed(row).
+[[nodiscard]] double ratio(const AccuracyRow& row);
+
 /// Why the row is not judged: the reason, "time: ..." where only its time is left out, or nothing.
 [[nodiscard]] std::string not_judged(const AccuracyRow& row);
 

@@ -30,6 +30,11 @@ struct TraceClock {
 };
 using TimePoint = TraceClock::time_point;
 
+/// Since the beginning of the trace.
+[[nodiscard]] constexpr std::int64_t picoseconds(TimePoint time) {
+  return time.time_since_epoch().count();
+}
+
 /// A number with a dimension.  `Dim` only keeps different quantities apart.
 template <class Dim, class Rep>
 class Quantity {

@@ -10,12 +10,12 @@
 #include "core/cluster/cluster.h"
 #include "core/cluster/device_json.h"
 #include "core/cluster/link_json.h"
+#include "core/cluster/most_devices.h"
 
 namespace stagewright {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kMostDevices = 10'000'000;
 
 /// Reads the nodes of a cluster file; device types are collected on the way.
 class NodeReader {

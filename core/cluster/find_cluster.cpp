@@ -11,11 +11,10 @@
 #include "core/base/file.h"
 #include "core/base/json_reader.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/most_devices.h"
 
 namespace stagewright {
 namespace {
-
-constexpr std::int64_t kMostDevices = 10'000'000;
 
 /// Takes "16x" from the front of `text`; nothing if it does not begin so.
 std::optional<std::int64_t> take_count(std::string_view& text) {

@@ -6,14 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_reader.h"
+#include "core/cluster/most_devices.h"
 #include "core/plan/plan.h"
 
 namespace stagewright {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-// Products of degrees and batches stay far inside 32 bits.
-constexpr std::int64_t kMostDevices = 10'000'000;
 
 /// What the scalar keys say: shorthand for the stages, or defaults of those that are written out.
 struct Scalars {

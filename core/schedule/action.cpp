@@ -65,6 +65,10 @@ bool has_version(ActionKind kind) {
   return is_compute(kind) || kind == ActionKind::kUpdateParameters;
 }
 
+bool completes_gradients(ActionKind kind) {
+  return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
+}
+
 bool is_send(ActionKind kind) {
   return kind == ActionKind::kSendActivation || kind == ActionKind::kSendGradient;
 }

@@ -48,6 +48,8 @@ struct Action {
 [[nodiscard]] bool is_compute(ActionKind kind);
 /// Runs a list of StageProgram, of which a stage may have several versions.
 [[nodiscard]] bool has_version(ActionKind kind);
+/// Whether the gradients of a micro-batch's weights are whole behind it.
+[[nodiscard]] bool completes_gradients(ActionKind kind);
 [[nodiscard]] bool is_send(ActionKind kind);
 [[nodiscard]] bool is_receive(ActionKind kind);
 /// "2F0", "2B0", "2I0", "2W0", "2R0", "1SEND_F3", "2RECV_F3", "2U0", "REDUCE4", "STEP": stage,

@@ -48,6 +48,10 @@ bool reads_outputs(const Operation& op) {
   SW_CHECK(false, "a known operation kind");
 }
 
+bool is_collective(const Operation& op) {
+  return class_of(op.kind) == OpClass::kCollective;
+}
+
 Flops flops_of(const Operation& op) {
   return flops_of(op.kind, op.variant, op.shape, op.causal);
 }

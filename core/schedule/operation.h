@@ -54,6 +54,9 @@ struct Operation {
 /// (In place, where an output is among the inputs, is another matter.)
 [[nodiscard]] bool reads_outputs(const Operation& op);
 
+/// Whether all members of a group issue it together.
+[[nodiscard]] bool is_collective(const Operation& op);
+
 [[nodiscard]] Flops flops_of(const Operation& op);
 /// Bytes that a kernel touching each operand once reads and writes; of a collective: the message.
 [[nodiscard]] Bytes bytes_moved(const Operation& op);

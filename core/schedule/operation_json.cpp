@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/schedule/read_ids.h"
+#include "core/schedule/write_ids.h"
 
 namespace stagewright {
 
@@ -29,14 +30,6 @@ constexpr std::array kSizes{std::pair("rows", &OpShape::rows),
                             std::pair("heads", &OpShape::heads),
                             std::pair("kv_heads", &OpShape::kv_heads),
                             std::pair("head_dim", &OpShape::head_dim)};
-
-ordered_json numbers(const std::vector<TensorId>& ids) {
-  ordered_json array = ordered_json::array();
-  for (const TensorId id : ids) {
-    array.push_back(id.value());
-  }
-  return array;
-}
 
 OpKind read_kind(JsonReader& reader) {
   static const std::vector<std::string_view> kNames = [] {
@@ -137,8 +130,8 @@ ordered_json to_json(const Operation& op) {
   if (op.scalar != 0) {
     json["scalar"] = op.scalar;
   }
-  json["in"] = numbers(op.inputs);
-  json["out"] = numbers(op.outputs);
+  json["in"] = write_ids(op.inputs);
+  json["out"] = write_ids(op.outputs);
   if (op.group) {
     json["group"] = op.group->value();
   }

@@ -9,6 +9,7 @@
 
 #include "core/schedule/operation_json.h"
 #include "core/schedule/read_ids.h"
+#include "core/schedule/write_ids.h"
 
 namespace stagewright {
 
@@ -95,14 +96,6 @@ TensorSpec read_tensor(JsonReader& reader) {
 
 // Parameters.
 
-ordered_json numbers(const std::vector<TensorId>& ids) {
-  ordered_json array = ordered_json::array();
-  for (const TensorId id : ids) {
-    array.push_back(id.value());
-  }
-  return array;
-}
-
 ordered_json to_json(const ParameterSlice& parameter) {
   ordered_json json = {{"name", parameter.name}, {"global_shape", parameter.global_shape}};
   if (parameter.shard_axis) {
@@ -127,7 +120,7 @@ ordered_json to_json(const ParameterSlice& parameter) {
   }
   json["versions"] = 1 + parameter.other_versions.size();
   if (!parameter.other_versions.empty()) {
-    json["other_versions"] = numbers(parameter.other_versions);
+    json["other_versions"] = write_ids(parameter.other_versions);
   }
   return json;
 }

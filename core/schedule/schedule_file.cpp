@@ -9,6 +9,7 @@
 #include "core/schedule/indices.h"
 #include "core/schedule/program_json.h"
 #include "core/schedule/read_ids.h"
+#include "core/schedule/write_ids.h"
 #include "core/schedule/schedule.h"
 
 namespace stagewright {
@@ -19,15 +20,6 @@ namespace {
 
 constexpr std::string_view kFormat = "stagewright-schedule";
 constexpr std::int64_t kVersion = 1;
-
-template <class AnyId>
-ordered_json numbers(const std::vector<AnyId>& ids) {
-  ordered_json array = ordered_json::array();
-  for (const AnyId id : ids) {
-    array.push_back(id.value());
-  }
-  return array;
-}
 
 ordered_json to_json(const OptimizerSpec& optimizer) {
   ordered_json json = {{"kind", optimizer.kind == OptimizerKind::kSgd ? "sgd" : "adamw"},
@@ -61,9 +53,9 @@ OptimizerSpec read_optimizer(JsonReader& reader) {
 ordered_json to_json(const RankBinding& rank) {
   return {{"program", rank.program.value()},
           {"device", rank.device.value()},
-          {"groups", numbers(rank.groups)},
+          {"groups", write_ids(rank.groups)},
           {"positions", rank.positions},
-          {"peers", numbers(rank.peers)},
+          {"peers", write_ids(rank.peers)},
           {"replica", rank.replica}};
 }
 
@@ -96,7 +88,7 @@ ordered_json content_of(const Schedule& schedule) {
   }
   ordered_json& groups = json["groups"] = ordered_json::array();
   for (const Group& group : schedule.groups) {
-    groups.push_back({{"kind", group.kind}, {"members", numbers(group.members)}});
+    groups.push_back({{"kind", group.kind}, {"members", write_ids(group.members)}});
   }
   ordered_json& ranks = json["ranks"] = ordered_json::array();
   for (const RankBinding& rank : schedule.ranks) {

@@ -142,10 +142,6 @@ class Reader {
   bool failed_ = false;
 };
 
-std::int64_t picoseconds(TimePoint time) {
-  return time.time_since_epoch().count();
-}
-
 /// Each column of the events: how a field becomes an integer and back.  0 stands for absent where
 /// something may be absent.  Bits of a double are an integer, too.
 template <class Visit>

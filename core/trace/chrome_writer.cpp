@@ -59,10 +59,6 @@ void append(fmt::memory_buffer& out, std::string_view text) {
   out.append(text.data(), text.data() + text.size());
 }
 
-std::int64_t picoseconds(TimePoint time) {
-  return time.time_since_epoch().count();
-}
-
 /// The head: what is not an event.
 ordered_json head_of(const Trace& trace) {
   ordered_json step_times = ordered_json::array();

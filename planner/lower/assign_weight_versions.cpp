@@ -10,10 +10,6 @@
 namespace stagewright {
 namespace {
 
-bool completes_gradients(ActionKind kind) {
-  return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
-}
-
 /// Follows the list of one stage.  Weights are numbered by the updates that made them.
 class StageWalk {
  public:

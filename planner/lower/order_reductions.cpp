@@ -9,10 +9,6 @@
 namespace stagewright {
 namespace {
 
-bool completes_gradients(ActionKind kind) {
-  return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
-}
-
 /// By stage: so many compute actions of a rank come before each of its updates.
 std::map<StageId, std::vector<std::int32_t>> slots_before_updates(
     const std::vector<Action>& compute) {

@@ -4,13 +4,10 @@
 #include <span>
 
 #include "core/base/check.h"
+#include "sim/cost/tile_fill.h"
 
 namespace stagewright {
 namespace {
-
-/// Steps along k that a tile needs to fill and drain its main loop.  Isolated GEMMs on A100 follow
-/// 2mn(k + 128) within 5.8 % (median over 163 published points).
-constexpr double kTileFill = 128;
 
 /// Sequence length at which flash attention reaches half of its rate: the forward rates that
 /// FlashAttention-2 (Dao 2023, figures 5 and 6) reports follow r(s) = r0 s / (s + 700).

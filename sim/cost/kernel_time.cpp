@@ -6,12 +6,11 @@
 #include <limits>
 #include <optional>
 
+#include "sim/cost/tile_fill.h"
+
 namespace stagewright {
 namespace {
 
-/// Steps along the inner dimension in which a tile fills and drains its main loop
-/// (analytical_compute.cpp uses the same).
-constexpr double kTileFill = 128;
 /// Output tiles of a product's thread blocks, each halving the one before.
 constexpr std::array<std::array<double, 2>, 4> kTiles{
     {{{256, 128}}, {{128, 128}}, {{128, 64}}, {{64, 64}}}};
@@ -23,7 +22,7 @@ constexpr double kShortestSplit = 512;
 constexpr double kAlignment = 16;
 constexpr double kMisalignedCost = 1.5;
 /// Where flash attention reaches half of its rate, causal, forward and backward together.
-constexpr double kAttentionHalfLength = 520;
+constexpr double kFlash2HalfLength = 520;
 constexpr double kFlash1HalfLength = 300;
 constexpr double kHeadHalfSize = 18;
 
@@ -168,7 +167,7 @@ KernelRates kernel_rates(const KernelUse& use,
   rates.product = rates.wide * format_gain(use, constants, wide);
   rates.attention = wide * shares.attention * constants[attention_constant(use)];
   rates.half_length =
-      use.attention == AttentionKernel::kFlash1 ? kFlash1HalfLength : kAttentionHalfLength;
+      use.attention == AttentionKernel::kFlash1 ? kFlash1HalfLength : kFlash2HalfLength;
   rates.memory = device.memory_bandwidth.count() * constants[StepConstant::kElementwiseShare];
   rates.optimizer = rates.memory;
   rates.kernel = constants[StepConstant::kKernelMicros] * 1e-6;

@@ -13,10 +13,6 @@
 namespace stagewright {
 namespace {
 
-bool is_collective(const Operation& op) {
-  return class_of(op.kind) == OpClass::kCollective;
-}
-
 /// Lengths of runs that may have been measured as a whole, longest first.
 enum class RunLevel : std::uint8_t {
   kWhole,

@@ -7,13 +7,6 @@
 #include "sim/engine/pass_messages.h"
 
 namespace stagewright {
-namespace {
-
-bool is_collective(const Operation& op) {
-  return class_of(op.kind) == OpClass::kCollective;
-}
-
-}  // namespace
 
 EventSteps::EventSteps(const RankProgram& program, RankPlace place, const CostModel& cost)
     : program_(program),

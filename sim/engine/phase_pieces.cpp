@@ -10,10 +10,6 @@
 namespace stagewright {
 namespace {
 
-bool is_collective(const Operation& op) {
-  return class_of(op.kind) == OpClass::kCollective;
-}
-
 bool overlap(const std::vector<TensorId>& a, const std::vector<TensorId>& b) {
   return std::ranges::find_first_of(a, b) != a.end();
 }

@@ -11,7 +11,7 @@
 #include "core/schedule/checks.h"
 #include "sim/engine/clock_check.h"
 #include "sim/engine/message_pairs.h"
-#include "sim/engine/rank_order.h"
+#include "sim/engine/issue_order.h"
 
 namespace stagewright {
 namespace {
@@ -65,7 +65,7 @@ class StepGraphBuilder {
   struct Walk {
     std::size_t rank_class = 0;
     ClassWork* work = nullptr;
-    RankOrder order;
+    IssueOrder order;
     std::optional<NodeIndex> gate;
     std::vector<std::int32_t> meetings;  ///< by GroupSlot: so many so far
     /// Last send per channel: by peer slot and kind of message.
@@ -76,7 +76,7 @@ class StepGraphBuilder {
     ClassWork& work = result_.classes[rank_class];
     Walk walk{.rank_class = rank_class,
               .work = &work,
-              .order = RankOrder(*work.program, work.phases.tracked, builder_),
+              .order = IssueOrder(*work.program, work.phases.tracked, builder_),
               .gate = {},
               .meetings = std::vector<std::int32_t>(work.phases.place.groups.size(), 0),
               .last_send = {}};

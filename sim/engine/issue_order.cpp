@@ -1,4 +1,4 @@
-#include "sim/engine/rank_order.h"
+#include "sim/engine/issue_order.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace stagewright {
 
-RankOrder::RankOrder(const RankProgram& program,
+IssueOrder::IssueOrder(const RankProgram& program,
                      const std::vector<bool>& tracked,
                      TimingGraphBuilder& builder)
     : program_(program), builder_(builder) {
@@ -23,24 +23,24 @@ RankOrder::RankOrder(const RankProgram& program,
   states_.resize(states);
 }
 
-RankOrder::TensorState& RankOrder::state(TensorId owner, MicroBatchId micro_batch) {
+IssueOrder::TensorState& IssueOrder::state(TensorId owner, MicroBatchId micro_batch) {
   const bool persistent = program_.tensors[owner.index()].scope == TensorScope::kPersistent;
   return states_[first_state_[owner.index()] + (persistent ? 0 : micro_batch.index())];
 }
 
-void RankOrder::wait_for(const Reference& earlier, NodeIndex node, EdgeKind kind, Duration begin) {
+void IssueOrder::wait_for(const Reference& earlier, NodeIndex node, EdgeKind kind, Duration begin) {
   if (earlier.node != node) {
     builder_.add_edge(earlier.node, node, kind, earlier.lag - begin);
   }
 }
 
-void RankOrder::wait_before_read(NodeIndex node, const TensorState& tensor, Duration begin) {
+void IssueOrder::wait_before_read(NodeIndex node, const TensorState& tensor, Duration begin) {
   if (tensor.writer) {
     wait_for(*tensor.writer, node, EdgeKind::kData, begin);
   }
 }
 
-void RankOrder::wait_before_write(NodeIndex node, const TensorState& tensor, Duration begin) {
+void IssueOrder::wait_before_write(NodeIndex node, const TensorState& tensor, Duration begin) {
   wait_before_read(node, tensor, begin);
   if (tensor.compute_reader) {
     wait_for(*tensor.compute_reader, node, EdgeKind::kData, begin);
@@ -50,7 +50,7 @@ void RankOrder::wait_before_write(NodeIndex node, const TensorState& tensor, Dur
   }
 }
 
-void RankOrder::wait_for_streams(NodeIndex node, const Piece& piece) {
+void IssueOrder::wait_for_streams(NodeIndex node, const Piece& piece) {
   if (piece.compute_begin) {
     if (compute_) {
       wait_for({*compute_, {}}, node, EdgeKind::kStream, *piece.compute_begin);
@@ -70,7 +70,7 @@ void RankOrder::wait_for_streams(NodeIndex node, const Piece& piece) {
   }
 }
 
-void RankOrder::add_piece(NodeIndex node, const Piece& piece, MicroBatchId micro_batch) {
+void IssueOrder::add_piece(NodeIndex node, const Piece& piece, MicroBatchId micro_batch) {
   wait_for_streams(node, piece);
   for (const TensorUse& use : piece.tensors) {
     TensorState& tensor = state(use.tensor, micro_batch);
@@ -94,7 +94,7 @@ void RankOrder::add_piece(NodeIndex node, const Piece& piece, MicroBatchId micro
   }
 }
 
-void RankOrder::add_send(NodeIndex transfer, const Action& action) {
+void IssueOrder::add_send(NodeIndex transfer, const Action& action) {
   for (const TensorId moved : moved_tensors(program_, action)) {
     TensorState& tensor = state(memory_owner(program_, moved), action.micro_batch);
     wait_before_read(transfer, tensor, {});
@@ -102,7 +102,7 @@ void RankOrder::add_send(NodeIndex transfer, const Action& action) {
   }
 }
 
-void RankOrder::add_receive(NodeIndex transfer, const Action& action) {
+void IssueOrder::add_receive(NodeIndex transfer, const Action& action) {
   for (const TensorId moved : moved_tensors(program_, action)) {
     TensorState& tensor = state(memory_owner(program_, moved), action.micro_batch);
     wait_before_write(transfer, tensor, {});

@@ -14,10 +14,10 @@ namespace stagewright {
 /// The order inside one rank: hands out the edges of each node, in issue order, to the nodes before
 /// it whose stream it shares or whose tensors it touches (rules 2 and 3 of
 /// core/schedule/semantics.h).
-class RankOrder {
+class IssueOrder {
  public:
   /// Both must outlive this.
-  RankOrder(const RankProgram& program,
+  IssueOrder(const RankProgram& program,
             const std::vector<bool>& tracked,
             TimingGraphBuilder& builder);
 
