@@ -9,7 +9,7 @@
 namespace stagewright {
 namespace {
 
-constexpr double kShown = 0.01;  // share of the sum below which a line leaves a term out
+constexpr double kShownShare = 0.01;  // share of the sum below which a line leaves a term out
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::string to_line(const StageMemory& memory) {
   std::vector<std::size_t> order;
   const Bytes sum = memory.seen_as(MemoryView::kDriver);
   for (std::size_t i = 0; i < kMemoryTermCount; ++i) {
-    if (memory.terms[i] / sum >= kShown) {
+    if (memory.terms[i] / sum >= kShownShare) {
       order.push_back(i);
     }
   }

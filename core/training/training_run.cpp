@@ -109,6 +109,10 @@ Result<void> check_experts(const TrainingRun& run) {
 
 }  // namespace
 
+double tokens_of(const TrainingRun& run) {
+  return static_cast<double>(run.micro_batch) * static_cast<double>(run.sequence) / run.cp;
+}
+
 ParameterCounts parameter_counts(const TrainingRun& run) {
   const TransformerShape& shape = run.shape;
   const auto hidden = static_cast<double>(shape.hidden);

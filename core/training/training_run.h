@@ -97,6 +97,9 @@ struct TrainingRun {
   [[nodiscard]] std::int64_t global_batch() const { return micro_batches * micro_batch * dp; }
 };
 
+/// Tokens of a micro-batch on one rank, before any division by tp.
+[[nodiscard]] double tokens_of(const TrainingRun& run);
+
 /// Trainable parameters of the whole model and of what one token visits; experts included.
 struct ParameterCounts {
   double total = 0;

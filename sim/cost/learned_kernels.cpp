@@ -8,7 +8,7 @@
 namespace stagewright {
 namespace {
 
-constexpr std::array<std::array<double, 2>, 3> kTiles{{{256, 128}, {128, 128}, {64, 64}}};
+constexpr std::array<std::array<double, 2>, 3> kTileSizes{{{256, 128}, {128, 128}, {64, 64}}};
 
 double log_of(std::int64_t size) {
   return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
@@ -56,7 +56,7 @@ ShapeFeatures matrix_features(const Operation& op, const DeviceType& device) {
   const double intensity = std::log2(flops_of(op).count()) - bytes;
   features[at++] = bytes;
   features[at++] = intensity * intensity;
-  for (const auto& tile : kTiles) {
+  for (const auto& tile : kTileSizes) {
     features[at++] = wave_waste(shape, device.multiprocessors, tile);
   }
   for (const std::int64_t size : {shape.rows, shape.cols, shape.inner}) {

@@ -81,11 +81,6 @@ Shards shards_of(const TrainingSetup& setup, const StageParameters& parameters) 
           .optimizer = run.zero_stage >= 1 ? divided : whole};
 }
 
-/// Tokens of a micro-batch on one rank, before any division by tp.
-double tokens_of(const TrainingRun& run) {
-  return static_cast<double>(run.micro_batch) * static_cast<double>(run.sequence) / run.cp;
-}
-
 double logit_bytes(const TrainingSetup& setup) {
   const FrameworkMemory& memory = setup.framework.memory;
   if (setup.run.fused_loss.value_or(false) && memory.fused_logit) {

@@ -24,7 +24,7 @@ class Numbering {
 };
 
 /// Weights that differ by rounding are equal.
-std::int64_t rounded(double weight) {
+std::int64_t nearest_whole(double weight) {
   constexpr double kSteps = 1e6;
   return std::llround(weight * kSteps);
 }
@@ -126,7 +126,7 @@ std::size_t TrafficClasses::number_links(const LinkNetwork& network) {
   const auto add = [&seen](const Flow& flow) {
     for (const LinkUse& use : flow.uses) {
       seen[static_cast<std::size_t>(use.link)].emplace_back(
-          static_cast<std::int64_t>(flow.flow_class), rounded(use.weight));
+          static_cast<std::int64_t>(flow.flow_class), nearest_whole(use.weight));
     }
   };
   for (const std::vector<Flow>& of_rank : messages_) {
@@ -159,7 +159,7 @@ Signature TrafficClasses::view_of(const Flow& flow) const {
   std::vector<std::pair<std::int64_t, std::int64_t>> seen;
   for (const LinkUse& use : flow.uses) {
     seen.emplace_back(static_cast<std::int64_t>(class_of_link_[static_cast<std::size_t>(use.link)]),
-                      rounded(use.weight));
+                      nearest_whole(use.weight));
   }
   Signature signature;
   append_sorted(std::move(seen), signature);

@@ -111,10 +111,6 @@ Pieces pieces_of(const TrainingSetup& setup, const StepConstants& constants) {
   return pieces;
 }
 
-double tokens_of(const TrainingRun& run) {
-  return static_cast<double>(run.micro_batch) * static_cast<double>(run.sequence) / run.cp;
-}
-
 Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   const TrainingRun& run = pieces.run();
   const LayerTraffic traffic = layer_traffic(pieces, experts);

@@ -40,9 +40,6 @@ struct Part {
   }
 };
 
-/// Tokens of a micro-batch that a rank works on.
-[[nodiscard]] double tokens_of(const TrainingRun& run);
-
 /// A transformer block, with experts or dense.
 [[nodiscard]] Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts);
 /// Embedding or output layer, with so many tensor-parallel collectives.
