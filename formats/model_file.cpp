@@ -66,6 +66,11 @@ TransformerShape read_shape(JsonReader& reader, bool llama) {
   shape.biases = reader.boolean_or("biases", !llama);
   shape.qkv_bias = reader.boolean_or("qkv_bias", shape.biases);
   shape.tied_embeddings = reader.boolean_or("tied_embeddings", !llama);
+  shape.post_norm = choice(reader, "norm_position", {"pre", "post"}, 0) == 1;
+  shape.causal = choice(reader, "attention", {"causal", "bidirectional"}, 0) == 0;
+  static constexpr LayerOpKind kLosses[] = {LayerOpKind::kCrossEntropy, LayerOpKind::kSquaredError};
+  shape.loss = kLosses[choice(reader, "loss", {"cross-entropy", "squared-error"}, 0)];
+  shape.dropout = reader.number_or("dropout", shape.dropout);
   return shape;
 }
 

@@ -40,7 +40,9 @@ enum class LayerOpKind : std::uint8_t {
   kAttention,     ///< in {qkv}
   kActivation,    ///< in {x}
   kAdd,           ///< in {a, b}
+  kDropout,       ///< in {x}: `scalar` is the probability
   kCrossEntropy,  ///< in {logits} (and targets): the training loss, summed over tokens
+  kSquaredError,  ///< in {y} (and targets): mean over the columns of (y - one hot)^2, likewise
 };
 
 /// One operation of a layer as mathematics: sizes without batch, sequence and sharding.
@@ -56,7 +58,7 @@ struct LayerOp {
   std::int64_t kv_heads = 1;
   std::int64_t head_dim = 1;
   bool causal = false;
-  double scalar = 0;  ///< norm epsilon, or rope theta
+  double scalar = 0;  ///< norm epsilon, rope theta, or probability of a dropout
   friend bool operator==(const LayerOp&, const LayerOp&) = default;
 };
 
@@ -106,7 +108,7 @@ struct Layer {
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
-/// Sizes of a decoder-only transformer, however its file spells them.
+/// Sizes of a transformer of equal blocks, however its file spells them.
 struct TransformerShape {
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
@@ -124,6 +126,10 @@ struct TransformerShape {
   bool biases = true;  ///< of the linear layers
   bool qkv_bias = true;
   bool tied_embeddings = true;
+  bool post_norm = false;  ///< norms stand behind the additions, and none before the head
+  bool causal = true;      ///< else every token sees the whole sequence: an encoder
+  LayerOpKind loss = LayerOpKind::kCrossEntropy;
+  double dropout = 0;  ///< behind the embedding and both projections to the residual stream
   friend bool operator==(const TransformerShape&, const TransformerShape&) = default;
 };
 

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, kOpKindCount> kOpNames = {
     "activation-forward",
     "activation-backward",
     "add",
+    "dropout",
     "embedding-forward",
     "embedding-gradient",
     "position-forward",
@@ -38,8 +39,16 @@ constexpr std::array<std::string_view, kOpKindCount> kOpNames = {
     "all-to-all",
 };
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(OpVariant::kMaximum) + 1>
-    kVariantNames = {"none", "layer-norm", "rms-norm", "gelu", "swiglu", "relu", "sum", "maximum"};
+constexpr std::array<std::string_view, static_cast<std::size_t>(OpVariant::kSquaredError) + 1>
+    kVariantNames = {"none",
+                     "layer-norm",
+                     "rms-norm",
+                     "gelu",
+                     "swiglu",
+                     "relu",
+                     "sum",
+                     "maximum",
+                     "squared-error"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(OpClass::kCollective) + 1>
     kClassNames = {"matrix", "attention", "memory", "optimizer", "collective"};
@@ -132,6 +141,7 @@ OpClass class_of(OpKind kind) {
     case OpKind::kActivationForward:
     case OpKind::kActivationBackward:
     case OpKind::kAdd:
+    case OpKind::kDropout:
     case OpKind::kEmbeddingForward:
     case OpKind::kEmbeddingGradient:
     case OpKind::kPositionForward:
@@ -193,6 +203,8 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
     case OpKind::kAdd:
     case OpKind::kLossRowMax:
       return Flops(n.elements);
+    case OpKind::kDropout:  // ten rounds of a counter-based generator for four elements
+      return Flops(22 * n.elements);
     // Row-wise kinds: operations per element written out; a transcendental counts one.
     case OpKind::kNormForward:
       return Flops((rms ? 4 : 8) * n.elements);
@@ -283,6 +295,7 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
     case OpKind::kSquaredSum:
       return n.elements;
     case OpKind::kCopy:
+    case OpKind::kDropout:
       return 2 * n.elements;
     case OpKind::kSgdStep:  // gradient, parameter in and out
       return 3 * n.elements;

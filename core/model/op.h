@@ -45,6 +45,12 @@ enum class OpKind : std::uint8_t {
   kActivationBackward,
   /// in {a(rows, cols), b(rows, cols), [bias(cols)]}, out {y}: y = a + b + bias; y may be a or b.
   kAdd,
+  /// in {x(rows, cols), [bias(cols)]}, out {y}: elements of x + bias dropped with probability
+  /// `scalar`, the others divided by 1 - scalar.  What is dropped is a function of the run's seed,
+  /// the step, `index` and the element's place in the global batch; Operation::slice says which
+  /// rows of the micro-batch these are if not all.  Of an output's gradient, without bias, it is
+  /// the backward.  y may be x.
+  kDropout,
   /// in {tokens(rows) int32, table(inner, cols)}, out {y(rows, cols)}.  The table holds vocabulary
   /// entries begin .. begin + inner - 1 of Operation::slice; other tokens give zero rows.
   kEmbeddingForward,
@@ -60,13 +66,15 @@ enum class OpKind : std::uint8_t {
   kLossRowMax,
   /// in {logits, targets(rows) int32, maximum}, out {sums(rows, 2)}: sum of exp(logit - maximum),
   /// and the target's logit if the target lies in this rank's slice, else 0.  A negative target is
-  /// an ignored token.
+  /// an ignored token.  As kSquaredError: in {y(rows, cols), targets}, out {sums(rows)}: sum of
+  /// (y - one hot)^2 over this rank's slice.
   kLossRowSum,
   /// in {maximum, sums, targets}, out {loss(1)}: adds log(sum) + maximum - target logit over the
-  /// rows that are not ignored, times `scalar`; accumulates.
+  /// rows that are not ignored, times `scalar`; accumulates.  As kSquaredError: in
+  /// {sums, targets}; adds the sums.
   kLossFinish,
   /// in {logits, targets, maximum, sums}, out {dlogits}: (softmax - one hot) * scalar; may
-  /// overwrite the logits.
+  /// overwrite the logits.  As kSquaredError: in {y, targets}; (y - one hot) * scalar.
   kLossGradient,
   /// out {x}: sets every element to `scalar`.
   kFill,
@@ -77,7 +85,8 @@ enum class OpKind : std::uint8_t {
   /// in {gradient, [totals]}, out {parameter, [momentum], [fp32 master]}.  totals[0] is the squared
   /// global gradient norm, from which the clip factor follows.
   kSgdStep,
-  /// in {gradient, totals}, out {parameter, first moment, second moment, [fp32 master]}.
+  /// in {gradient, totals}, out {parameter, first moment, second moment, [fp32 master]}; Adam or
+  /// AdamW, as the schedule's optimizer says.
   kAdamWStep,
   // Collectives over `group`: asynchronous on their stream.  cols counts elements of x.
   /// in {x}, out {x} in place: sum (or maximum by variant) over the members.
@@ -101,8 +110,9 @@ enum class OpVariant : std::uint8_t {
   kGelu,  ///< tanh form
   kSwiGlu,
   kRelu,
-  kSum,      ///< all-reduce
-  kMaximum,  ///< all-reduce
+  kSum,           ///< all-reduce
+  kMaximum,       ///< all-reduce
+  kSquaredError,  ///< losses; else cross-entropy
 };
 
 /// How an operation uses the machine: decides which price applies.

@@ -95,6 +95,18 @@ class LayerBuilder {
     return y;
   }
 
+  /// Nothing where the model drops nothing.
+  ValueId dropout(const std::string& name, ValueId x) {
+    if (shape_.dropout == 0) {
+      return x;
+    }
+    const ValueId y = value(name, layer_.values[x.index()].width);
+    LayerOp& dropout = op(LayerOpKind::kDropout, name, {x}, Split::kNone);
+    dropout.output = y;
+    dropout.scalar = shape_.dropout;
+    return y;
+  }
+
   ValueId add(const std::string& name, ValueId a, ValueId b) {
     const ValueId y = value(name, layer_.values[a.index()].width);
     op(LayerOpKind::kAdd, name, {a, b}, Split::kNone).output = y;
@@ -154,7 +166,7 @@ Layer make_embedding(const TransformerShape& shape) {
     position.weights = {positions};
     x = y;
   }
-  return layer.finish({}, x);
+  return layer.finish({}, layer.dropout("dropout", x));
 }
 
 ValueId add_attention(LayerBuilder& layer,
@@ -162,7 +174,8 @@ ValueId add_attention(LayerBuilder& layer,
                       const std::string& name,
                       ValueId x,
                       double out_deviation) {
-  const ValueId normed = layer.norm("attention_norm", name + ".attention_norm", x);
+  const std::string norm = name + ".attention_norm";
+  const ValueId normed = shape.post_norm ? x : layer.norm("attention_norm", norm, x);
   const std::int64_t q_width = shape.heads * shape.head_dim;
   const std::int64_t kv_width = shape.kv_heads * shape.head_dim;
   const ValueId qkv = layer.linear("qkv",
@@ -181,7 +194,7 @@ ValueId add_attention(LayerBuilder& layer,
   const ValueId mixed = layer.value("attention", q_width, true);
   LayerOp& attention = layer.op(LayerOpKind::kAttention, "attention", {qkv}, Split::kElementwise);
   attention.output = mixed;
-  attention.causal = true;
+  attention.causal = shape.causal;
   set_heads(attention, shape);
   const ValueId out = layer.linear("attention_out",
                                    mixed,
@@ -189,7 +202,8 @@ ValueId add_attention(LayerBuilder& layer,
                                    Split::kRow,
                                    shape.biases,
                                    out_deviation);
-  return layer.add("attention_add", out, x);
+  const ValueId sum = layer.add("attention_add", layer.dropout("attention_dropout", out), x);
+  return shape.post_norm ? layer.norm("attention_norm", norm, sum) : sum;
 }
 
 ValueId add_mlp(LayerBuilder& layer,
@@ -197,7 +211,8 @@ ValueId add_mlp(LayerBuilder& layer,
                 const std::string& name,
                 ValueId x,
                 double out_deviation) {
-  const ValueId normed = layer.norm("mlp_norm", name + ".mlp_norm", x);
+  const std::string norm = name + ".mlp_norm";
+  const ValueId normed = shape.post_norm ? x : layer.norm("mlp_norm", norm, x);
   std::vector<LayerBuilder::Part> parts;
   if (shape.activation == OpVariant::kSwiGlu) {
     parts.push_back({name + ".mlp.gate", shape.feed_forward});
@@ -214,7 +229,8 @@ ValueId add_mlp(LayerBuilder& layer,
                                     Split::kRow,
                                     shape.biases,
                                     out_deviation);
-  return layer.add("mlp_add", down, x);
+  const ValueId sum = layer.add("mlp_add", layer.dropout("mlp_dropout", down), x);
+  return shape.post_norm ? layer.norm("mlp_norm", norm, sum) : sum;
 }
 
 Layer make_block(const TransformerShape& shape, std::int64_t index) {
@@ -231,10 +247,10 @@ Layer make_block(const TransformerShape& shape, std::int64_t index) {
 Layer make_head(const TransformerShape& shape) {
   LayerBuilder layer(shape, "head", LayerRole::kHead);
   const ValueId x = layer.value("input", shape.hidden);
-  const ValueId normed = layer.norm("norm", "head.norm", x);
+  const ValueId normed = shape.post_norm ? x : layer.norm("norm", "head.norm", x);
   const ValueId logits =
       layer.linear("logits", normed, {{"head", shape.vocabulary}}, Split::kVocabulary, false);
-  layer.op(LayerOpKind::kCrossEntropy, "loss", {logits}, Split::kVocabulary);
+  layer.op(shape.loss, "loss", {logits}, Split::kVocabulary);
   Layer head = layer.finish(x, {});
   if (shape.tied_embeddings) {
     head.weights.back().tied_to = "embedding.table";
@@ -300,6 +316,10 @@ Result<void> check_shape(const TransformerShape& shape) {
                             "must serve equally many query heads",
                             shape.heads,
                             shape.kv_heads));
+  }
+  if (!(shape.dropout >= 0 && shape.dropout < 1)) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("'dropout' is {}; it is a probability below 1", shape.dropout));
   }
   if (!shape.learned_positions && shape.head_dim % 2 != 0) {
     return fail(

@@ -7,9 +7,9 @@
 
 namespace stagewright {
 
-/// The layers of a pre-norm decoder-only transformer: embedding, `layers` blocks, head (final norm,
-/// vocabulary projection, cross-entropy).  Fails, naming the field, when a size is not positive or
-/// the heads are not divisible by the kv heads.
+/// The layers of a transformer of equal blocks, pre- or post-norm, causal or not: embedding,
+/// `layers` blocks, head (final norm, vocabulary projection, loss).  Fails, naming the field, when
+/// a size is not positive or the heads are not divisible by the kv heads.
 [[nodiscard]] Result<ModelGraph> make_transformer(std::string name,
                                                   std::string family,
                                                   const TransformerShape& shape);

@@ -73,8 +73,8 @@ double read_decay_rate(JsonReader& reader, std::string_view key, double fallback
 
 OptimizerSpec read_optimizer(JsonReader& reader, bool clips_nothing) {
   OptimizerSpec optimizer;
-  if (reader.has("kind") && reader.one_of("kind", {"sgd", "adamw"}) == 0) {
-    optimizer.kind = OptimizerKind::kSgd;
+  if (reader.has("kind")) {
+    optimizer.kind = static_cast<OptimizerKind>(reader.one_of("kind", {"sgd", "adam", "adamw"}));
   }
   optimizer.learning_rate = read_at_least(reader, "learning_rate", 0, optimizer.learning_rate);
   optimizer.momentum = read_decay_rate(reader, "momentum", optimizer.momentum);

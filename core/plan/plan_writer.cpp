@@ -33,8 +33,7 @@ ordered_json to_json(const PrecisionPlan& precision) {
 }
 
 ordered_json to_json(const OptimizerSpec& optimizer) {
-  const bool sgd = optimizer.kind == OptimizerKind::kSgd;
-  return {{"kind", sgd ? "sgd" : "adamw"},
+  return {{"kind", name_of(optimizer.kind)},
           {"learning_rate", optimizer.learning_rate},
           {"momentum", optimizer.momentum},
           {"beta1", optimizer.beta1},

@@ -31,6 +31,7 @@ bool reads_outputs(const Operation& op) {
     case OpKind::kActivationForward:
     case OpKind::kActivationBackward:
     case OpKind::kAdd:
+    case OpKind::kDropout:
     case OpKind::kEmbeddingForward:
     case OpKind::kPositionForward:
     case OpKind::kLossRowMax:

@@ -32,7 +32,8 @@ struct Operation {
   bool weight_gradient = false;  ///< belongs to the weight half of a split backward
   bool decay = false;            ///< optimizer steps: weight decay applies
   OpShape shape;
-  std::int64_t index = 0;  ///< element of totals, or root of a broadcast
+  std::int64_t index =
+      0;  ///< element of totals, root of a broadcast, or which dropout of the model
   /// Which entries (vocabulary operations) or rows (positions) are here.  Member p of the group has
   /// [p * stride, min((p + 1) * stride, total)); without a group the rank has all.
   struct Slice {

@@ -22,7 +22,7 @@ constexpr std::string_view kFormat = "stagewright-schedule";
 constexpr std::int64_t kVersion = 1;
 
 ordered_json to_json(const OptimizerSpec& optimizer) {
-  ordered_json json = {{"kind", optimizer.kind == OptimizerKind::kSgd ? "sgd" : "adamw"},
+  ordered_json json = {{"kind", name_of(optimizer.kind)},
                        {"learning_rate", optimizer.learning_rate},
                        {"momentum", optimizer.momentum},
                        {"beta1", optimizer.beta1},
@@ -37,8 +37,7 @@ ordered_json to_json(const OptimizerSpec& optimizer) {
 
 OptimizerSpec read_optimizer(JsonReader& reader) {
   OptimizerSpec optimizer;
-  optimizer.kind =
-      reader.one_of("kind", {"sgd", "adamw"}) == 0 ? OptimizerKind::kSgd : OptimizerKind::kAdamW;
+  optimizer.kind = static_cast<OptimizerKind>(reader.one_of("kind", {"sgd", "adam", "adamw"}));
   optimizer.learning_rate = reader.number("learning_rate");
   optimizer.momentum = reader.number("momentum");
   optimizer.beta1 = reader.number("beta1");

@@ -56,6 +56,7 @@ std::vector<const char*> states_of(const RankContext& context) {
     case OptimizerKind::kSgd:
       return with_master(
           context, optimizer.momentum != 0 ? std::vector{".momentum"} : std::vector<const char*>());
+    case OptimizerKind::kAdam:
     case OptimizerKind::kAdamW:
       return with_master(context, {".moment1", ".moment2"});
   }

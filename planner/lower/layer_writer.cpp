@@ -29,20 +29,27 @@ LayerWriter::LayerWriter(const RankContext& context,
 }
 
 /// An addition overwrites the projection that it adds to, a table of positions the embedding
-/// below it: the backward needs neither.
+/// below it, a dropout either: the backward needs none of them.  From the last on, since what is
+/// overwritten may be so again.
 void LayerWriter::choose_in_place() {
   for (std::size_t value = 0; value < layer_->values.size(); ++value) {
     root_.emplace_back(value);
   }
-  for (const LayerOp& op : layer_->ops) {
-    if (op.kind != LayerOpKind::kAdd && op.kind != LayerOpKind::kPosition) {
+  const auto overwrites = [](const LayerOp& op) {
+    return op.kind == LayerOpKind::kAdd || op.kind == LayerOpKind::kPosition ||
+           op.kind == LayerOpKind::kDropout;
+  };
+  for (std::size_t i = layer_->ops.size(); i-- > 0;) {
+    const LayerOp& op = layer_->ops[i];
+    if (!overwrites(op)) {
       continue;
     }
     const ValueId x = op.inputs.front();
     const LayerOp* source = producer(x);
     if (source != nullptr && consumers(x) == 1 &&
-        (source->kind == LayerOpKind::kLinear || source->kind == LayerOpKind::kEmbedding)) {
-      root_[x.index()] = *op.output;
+        (source->kind == LayerOpKind::kLinear || source->kind == LayerOpKind::kEmbedding ||
+         source->kind == LayerOpKind::kPosition || source->kind == LayerOpKind::kDropout)) {
+      root_[x.index()] = root_[op.output->index()];
     }
   }
 }
@@ -241,7 +248,11 @@ TensorId LayerWriter::take_gradient(ValueId id) {
 }
 
 TensorId LayerWriter::new_gradient(ValueId id, std::string_view by) {
-  std::string name = draft_->program.tensors[tensor(id).index()].name + ".grad";
+  // Of values that share a tensor each has a gradient of its own.
+  const bool shares = root_[id.index()] != id;
+  std::string name = shares ? layer_->name + "." + value(id).name
+                            : draft_->program.tensors[tensor(id).index()].name;
+  name += ".grad";
   if (gradients_made_[id.index()]++ > 0) {
     name += ".";
     name += by;

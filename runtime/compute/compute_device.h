@@ -35,16 +35,18 @@ struct BoundOperation {
   std::span<const OperandType> output_types;
   std::int64_t slice_begin = 0;  ///< of Operation::slice, on this rank
   std::int64_t slice_end = 0;
+  std::int64_t first_token = 0;         ///< of the micro-batch, counted through the global batch
   std::span<const UpdateRange> ranges;  ///< of an update: disjoint, ascending; the rest as usual
 };
 
-/// An update of the weights: what changes from one optimizer step to the next.
+/// What operations need to know of the step: what changes from one to the next, or in a run.
 struct UpdateStep {
   std::int64_t number = 1;   ///< of the update, from 1: of the step, unless a step has several
   std::int64_t skipped = 0;  ///< of the steps before it: those that changed no weight
   /// Gradients hold so many times their value, and lose it again in norm and update.
   double loss_scale = 1;
-  bool inspect = false;  ///< ends at the first result that is not a number, naming it
+  std::uint64_t seed = 0;  ///< of the run
+  bool inspect = false;    ///< ends at the first result that is not a number, naming it
   OptimizerSpec optimizer;
 };
 

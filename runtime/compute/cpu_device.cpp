@@ -13,12 +13,13 @@
 #include "runtime/compute/kernels/activations.h"
 #include "runtime/compute/kernels/bias.h"
 #include "runtime/compute/kernels/convert.h"
-#include "runtime/compute/kernels/cross_entropy.h"
 #include "runtime/compute/kernels/element_wise.h"
 #include "runtime/compute/kernels/embedding.h"
 #include "runtime/compute/kernels/layer_norm.h"
+#include "runtime/compute/kernels/random.h"
 #include "runtime/compute/kernels/rms_norm.h"
 #include "runtime/compute/kernels/rope.h"
+#include "runtime/compute/loss_operations.h"
 #include "runtime/compute/operands.h"
 #include "runtime/compute/optimizer_updates.h"
 #include "runtime/compute/widened_operands.h"
@@ -173,15 +174,22 @@ void run_add(const Operands& with) {
                              with.shape().rows);
 }
 
-void run_loss_finish(const Operands& with) {
-  const float* sums = with.in(1);
-  const std::int64_t rows = with.shape().rows;
-  const double loss = kernels::cross_entropy_loss({.row_max = with.in(0),
-                                                   .row_sum = sums,
-                                                   .target_logit = sums + rows,
-                                                   .targets = with.tokens(2)},
-                                                  rows);
-  *with.out(0) += static_cast<float>(loss * with.op().scalar);
+void run_dropout(const Operands& with, const UpdateStep& step) {
+  const OpShape& shape = with.shape();
+  const float* x = with.in(0);
+  if (const float* bias = with.in(1)) {
+    kernels::add_bias({.x = x, .bias = bias, .y = with.out(0), .width = shape.cols}, shape.rows);
+    x = with.out(0);
+  }
+  kernels::dropout(
+      {.x = x,
+       .y = with.out(0),
+       .width = shape.cols,
+       .slice = {.first_row = with.first_token() + with.slice_begin(), .global_width = shape.cols},
+       .probability = static_cast<float>(with.op().scalar),
+       .seed = kernels::seed_of_step(step.seed, step.number),
+       .stream = static_cast<std::uint64_t>(with.op().index)},
+      shape.rows);
 }
 
 void run_column_sum(const Operands& with) {
@@ -258,39 +266,6 @@ void run_position_gradient(const Operands& with) {
                               .first_row = with.slice_begin()});
 }
 
-void run_loss_row_max(const Operands& with) {
-  kernels::row_max({.logits = with.in(0),
-                    .row_max = with.out(0),
-                    .width = with.slice_size(with.shape().cols),
-                    .stride = with.shape().cols},
-                   with.shape().rows);
-}
-
-void run_loss_row_sum(const Operands& with) {
-  kernels::row_sum_exp({.logits = with.in(0),
-                        .row_max = with.in(2),
-                        .targets = with.tokens(1),
-                        .row_sum = with.out(0),
-                        .target_logit = with.out(0) + with.shape().rows,
-                        .width = with.slice_size(with.shape().cols),
-                        .stride = with.shape().cols,
-                        .vocab_begin = with.slice_begin()},
-                       with.shape().rows);
-}
-
-void run_loss_gradient(const Operands& with, const UpdateStep& step) {
-  kernels::cross_entropy_backward({.logits = with.in(0),
-                                   .row_max = with.in(2),
-                                   .row_sum = with.in(3),
-                                   .targets = with.tokens(1),
-                                   .dlogits = with.out(0),
-                                   .scale = static_cast<float>(with.op().scalar * step.loss_scale),
-                                   .width = with.slice_size(with.shape().cols),
-                                   .stride = with.shape().cols,
-                                   .vocab_begin = with.slice_begin()},
-                                  with.shape().rows);
-}
-
 void run_fill(const Operands& with) {
   kernels::fill({.y = with.out(0), .value = static_cast<float>(with.op().scalar)}, with.elements());
 }
@@ -350,6 +325,8 @@ void run(const Operands& with, const UpdateStep& step) {
       return run_activation_backward(with);
     case OpKind::kAdd:
       return run_add(with);
+    case OpKind::kDropout:
+      return run_dropout(with, step);
     case OpKind::kEmbeddingForward:
       return run_embedding_forward(with);
     case OpKind::kEmbeddingGradient:
@@ -359,13 +336,10 @@ void run(const Operands& with, const UpdateStep& step) {
     case OpKind::kPositionGradient:
       return run_position_gradient(with);
     case OpKind::kLossRowMax:
-      return run_loss_row_max(with);
     case OpKind::kLossRowSum:
-      return run_loss_row_sum(with);
     case OpKind::kLossFinish:
-      return run_loss_finish(with);
     case OpKind::kLossGradient:
-      return run_loss_gradient(with, step);
+      return run_loss(with, step);
     case OpKind::kFill:
       return run_fill(with);
     case OpKind::kCopy:

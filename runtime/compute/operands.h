@@ -28,6 +28,7 @@ class Operands {
   [[nodiscard]] const OpShape& shape() const { return bound_.operation->shape; }
   [[nodiscard]] std::int64_t elements() const { return shape().rows * shape().cols; }
   [[nodiscard]] std::span<const UpdateRange> ranges() const { return bound_.ranges; }
+  [[nodiscard]] std::int64_t first_token() const { return bound_.first_token; }
   [[nodiscard]] std::int64_t slice_begin() const { return bound_.slice_begin; }
   /// Entries of the vocabulary here: those of the slice, else all `whole`.
   [[nodiscard]] std::int64_t slice_size(std::int64_t whole) const {

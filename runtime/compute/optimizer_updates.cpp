@@ -110,6 +110,7 @@ void run_adamw(const Operands& with, const UpdateStep& step) {
                     .beta2 = optimizer.beta2,
                     .epsilon = optimizer.epsilon,
                     .weight_decay = range.weight_decay,
+                    .coupled = optimizer.kind == OptimizerKind::kAdam,
                     .gradient_scale = *factor},
                    range.end - range.begin);
   }

@@ -277,6 +277,7 @@ void RankExecutor::compute(std::size_t index, const UpdateStep& constants) {
                              .output_types = pointers.output_types,
                              .slice_begin = instruction.slice_begin,
                              .slice_end = instruction.slice_end,
+                             .first_token = first_token_of(instruction),
                              .ranges = update_ranges_[index]};
   if (is_hopeless(instruction)) {
     return;
@@ -295,6 +296,13 @@ void RankExecutor::compute(std::size_t index, const UpdateStep& constants) {
            {}});
     }
   }
+}
+
+std::int64_t RankExecutor::first_token_of(const Instruction& instruction) const {
+  const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
+  const std::int64_t micro_batch =
+      std::int64_t{binding_.replica} * schedule_.micro_batches + action.micro_batch.value();
+  return micro_batch * schedule_.micro_batch_size * schedule_.sequence;
 }
 
 bool RankExecutor::is_hopeless(const Instruction& instruction) const {

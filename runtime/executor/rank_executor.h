@@ -75,6 +75,8 @@ class RankExecutor {
             const MicroBatchSource::Place& place,
             const MicroBatchSource& source,
             const Pointers& pointers) const;
+  /// Of the instruction's micro-batch, counted through the global batch.
+  [[nodiscard]] std::int64_t first_token_of(const Instruction& instruction) const;
   /// Whether an update must not happen: it does not wait for the step's totals, and this rank's own
   /// gradients are no numbers.
   [[nodiscard]] bool is_hopeless(const Instruction& instruction) const;

@@ -127,6 +127,7 @@ class RankRun {
     UpdateStep constants{.number = step + 1,
                          .skipped = scaler_.skipped(),
                          .loss_scale = scaler_.scale(),
+                         .seed = options_.seed,
                          .optimizer = schedule_.optimizer};
     constants.optimizer.learning_rate *= rate_factor(options_.rate, constants.number);
     const auto totals = executor.step(constants, source_, traced ? &record : nullptr);
@@ -257,7 +258,7 @@ std::optional<std::int64_t> vocabulary_of(const Schedule& schedule) {
   }
   for (const StageProgram* stage : stages) {
     const auto found = std::ranges::find_if(stage->forward, [](const Operation& operation) {
-      return operation.slice && operation.kind != OpKind::kPositionForward;
+      return operation.kind == OpKind::kEmbeddingForward || operation.kind == OpKind::kLossRowSum;
     });
     if (found != stage->forward.end()) {
       return found->slice->total;

@@ -22,8 +22,12 @@ OpRule rule_of(LayerOpKind kind) {
       return activation_rule();
     case LayerOpKind::kAdd:
       return add_rule();
+    case LayerOpKind::kDropout:
+      return dropout_rule();
     case LayerOpKind::kCrossEntropy:
       return cross_entropy_rule();
+    case LayerOpKind::kSquaredError:
+      return squared_error_rule();
   }
   SW_CHECK(false, "a known layer operation");
 }

@@ -20,14 +20,16 @@ struct OpRule {
 [[nodiscard]] OpRule add_rule();
 [[nodiscard]] OpRule attention_rule();
 [[nodiscard]] OpRule cross_entropy_rule();
+[[nodiscard]] OpRule dropout_rule();
 [[nodiscard]] OpRule embedding_rule();
 [[nodiscard]] OpRule linear_rule();
 [[nodiscard]] OpRule norm_rule();
 [[nodiscard]] OpRule position_rule();
 [[nodiscard]] OpRule rope_rule();
+[[nodiscard]] OpRule squared_error_rule();
 
-/// The bias that a row-divided projection leaves to the addition that reads it, since it has to be
-/// added once, after the sum over the group.  Nothing where there is none.
+/// The bias that a row-divided projection leaves to the addition or dropout that reads it, since it
+/// has to be added once, after the sum over the group.  Nothing where there is none.
 [[nodiscard]] std::optional<TensorId> deferred_bias(const LayerWriter& writer, ValueId projection);
 
 }  // namespace stagewright

@@ -17,6 +17,7 @@ float bias_correction(double beta, Index step) {
 
 void adamw(const AdamW& arguments, Index count) {
   SW_CHECK(arguments.step >= 1, "steps count from 1");
+  const auto weight_decay = static_cast<float>(arguments.weight_decay);
   // 1 - beta is taken in double: from a float beta of 0.999 it would be 5e-5 off.
   launch_elements(count,
                   AdamWUpdate{.parameters = arguments.parameters,
@@ -31,7 +32,8 @@ void adamw(const AdamW& arguments, Index count) {
                               .one_minus_beta2 = static_cast<float>(1.0 - arguments.beta2),
                               .correction2 = bias_correction(arguments.beta2, arguments.step),
                               .epsilon = static_cast<float>(arguments.epsilon),
-                              .weight_decay = static_cast<float>(arguments.weight_decay),
+                              .weight_decay = arguments.coupled ? 0.0F : weight_decay,
+                              .coupled_decay = arguments.coupled ? weight_decay : 0.0F,
                               .gradient_scale = static_cast<float>(arguments.gradient_scale)});
 }
 

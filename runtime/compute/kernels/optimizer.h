@@ -18,14 +18,15 @@ struct AdamWUpdate {
   float beta2, one_minus_beta2, correction2;
   float epsilon;
   float weight_decay;
+  float coupled_decay;
   float gradient_scale;
   SW_HOST_DEVICE void operator()(Index i) const {
-    const float g = gradients[i] * gradient_scale;
+    const float p = parameters[i];
+    const float g = gradients[i] * gradient_scale + coupled_decay * p;
     const float m = beta1 * first_moment[i] + one_minus_beta1 * g;
     const float v = beta2 * second_moment[i] + one_minus_beta2 * g * g;
     first_moment[i] = m;
     second_moment[i] = v;
-    const float p = parameters[i];
     const float step = m * correction1 / (std::sqrt(v * correction2) + epsilon);
     parameters[i] = p - learning_rate * (step + weight_decay * p);
   }
@@ -62,6 +63,8 @@ struct PlainSgdUpdate {
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2):
 /// p -= learning_rate * (m' / (sqrt(v') + epsilon) + weight_decay * p), with the
 /// moments m', v' corrected for their start at 0.  Every array has the same range.
+/// With `coupled` it is Adam (Kingma and Ba 2015, algorithm 1) on the gradient of
+/// loss + weight_decay / 2 * |p|^2.
 struct AdamW {
   float* parameters;
   const float* gradients;
@@ -73,6 +76,7 @@ struct AdamW {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0.0;
+  bool coupled = false;
   double gradient_scale = 1.0;  ///< gradients count times this, for example clip_scale()
 };
 void adamw(const AdamW& arguments, Index count);

@@ -31,6 +31,13 @@ void dropout(const Dropout<float>& kernel, Index rows) {
   launch_rows(rows, kernel);
 }
 
+std::uint64_t seed_of_step(std::uint64_t seed, std::int64_t step) {
+  // Apart from the streams of weights, which are hashes of names.
+  constexpr std::uint64_t kStepStream = 0x73746570;  // "step"
+  const PhiloxWords words = philox(static_cast<std::uint64_t>(step), kStepStream, seed);
+  return (static_cast<std::uint64_t>(words.word[1]) << 32) | words.word[0];
+}
+
 void fill_normal(const NormalFill& arguments) {
   double block[4] = {};
   for (Index row = 0; row < arguments.rows; ++row) {

@@ -99,6 +99,9 @@ struct Dropout {
 
 void dropout(const Dropout<float>& kernel, Index rows);
 
+/// The seed of what a step drops: another one in each step of a run.
+std::uint64_t seed_of_step(std::uint64_t seed, std::int64_t step);
+
 /// y = mean + deviation * standard normal, by the Box-Muller transform in double.
 /// Shape: y [rows, width].  A vector is one row.
 struct NormalFill {

@@ -170,8 +170,15 @@ ModelGraph small_model(Style style, std::int32_t blocks) {
     shape.biases = false;
     shape.qkv_bias = false;
     shape.tied_embeddings = false;
+  } else if (style == Style::kEncoder) {
+    shape.activation = OpVariant::kRelu;
+    shape.tied_embeddings = false;
+    shape.post_norm = true;
+    shape.causal = false;
+    shape.loss = LayerOpKind::kSquaredError;
+    shape.dropout = 0.2;
   }
-  auto model = make_transformer("small", style == Style::kGpt ? "gpt2" : "llama", shape);
+  auto model = make_transformer("small", style == Style::kLlama ? "llama" : "gpt2", shape);
   SW_CHECK(model, model.error().to_string());
   return std::move(*model);
 }

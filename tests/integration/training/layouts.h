@@ -41,8 +41,9 @@ void PrintTo(const Layout& layout, std::ostream* out);
 [[nodiscard]] std::vector<Layout> all_layouts();
 
 enum class Style : std::uint8_t {
-  kGpt,    ///< layer norm, GELU, learned positions, biases, tied head
-  kLlama,  ///< RMS norm, SwiGLU, rotary positions, grouped heads, own head
+  kGpt,      ///< layer norm, GELU, learned positions, biases, tied head
+  kLlama,    ///< RMS norm, SwiGLU, rotary positions, grouped heads, own head
+  kEncoder,  ///< post-norm, bidirectional, ReLU, squared error, dropout; else as kGpt, own head
 };
 
 /// 7 blocks; a vocabulary of 61, which 2 does not divide.

@@ -15,6 +15,7 @@
 #include "runtime/compute/kernels/random.h"
 #include "runtime/compute/kernels/rms_norm.h"
 #include "runtime/compute/kernels/rope.h"
+#include "runtime/compute/kernels/squared_error.h"
 
 namespace stagewright::kernels {
 
@@ -48,6 +49,8 @@ void launch_activation_kernels(cudaStream_t s, Index n) {
   launch_rows(s, n, RowMax<T>{});
   launch_rows(s, n, RowSumExp<T>{});
   launch_rows(s, n, CrossEntropyBackward<T>{});
+  launch_rows(s, n, RowSquaredError<T>{});
+  launch_rows(s, n, SquaredErrorBackward<T>{});
   launch_rows(s, n, Dropout<T>{});
 }
 

@@ -46,6 +46,44 @@ TEST(AdamW, FollowsTheTextbookFormulaInDouble) {
   expect_near(v, v64, 1e-6);
 }
 
+// Kingma and Ba 2015, algorithm 1, on the gradient of loss + decay / 2 * |p|^2.
+TEST(Adam, CountsWeightDecayInTheGradient) {
+  RandomInputs random(92);
+  const Index count = 70;
+  Floats p = random.normal(count);
+  Floats m(p.size());
+  Floats v(p.size());
+  Doubles p64 = to_double(p);
+  Doubles m64(p.size());
+  Doubles v64(p.size());
+  for (int step = 1; step <= 10; ++step) {
+    const Floats g = random.normal(count);
+    adamw({.parameters = p.data(),
+           .gradients = g.data(),
+           .first_moment = m.data(),
+           .second_moment = v.data(),
+           .step = step,
+           .learning_rate = 1e-2,
+           .beta1 = 0.9,
+           .beta2 = 0.95,
+           .epsilon = 1e-8,
+           .weight_decay = 0.1,
+           .coupled = true,
+           .gradient_scale = 0.5},
+          count);
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      const double gradient = 0.5 * static_cast<double>(g[i]) + 0.1 * p64[i];
+      m64[i] = 0.9 * m64[i] + 0.1 * gradient;
+      v64[i] = 0.95 * v64[i] + 0.05 * gradient * gradient;
+      const double m_hat = m64[i] / (1.0 - std::pow(0.9, step));
+      const double v_hat = v64[i] / (1.0 - std::pow(0.95, step));
+      p64[i] -= 1e-2 * m_hat / (std::sqrt(v_hat) + 1e-8);
+    }
+  }
+  expect_near(p, p64, 1e-6);
+  expect_near(v, v64, 1e-6);
+}
+
 // The first corrected moments of any gradient g are g and g^2.
 TEST(AdamW, MovesByTheLearningRateInTheFirstStep) {
   Floats p = {1.0F, 1.0F, 1.0F};
