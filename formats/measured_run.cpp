@@ -84,6 +84,19 @@ void read_experts(RecordFields& model, MeasuredRecord& record) {
   record.run.experts = experts;
 }
 
+/// Of a model with a decoder, whose sizes `layers` and `seq_len` are.
+void read_encoder(RecordFields& model, MeasuredRecord& record) {
+  const auto layers = model.size("encoder_layers", kMostLayers);
+  const auto sequence = model.size("encoder_seq_len", kMostSequence);
+  if (layers && sequence) {
+    record.run.encoder = EncoderShape{.layers = *layers, .sequence = *sequence};
+  } else if (layers) {
+    model.reject("encoder_seq_len", "is not stated, but model.encoder_layers is");
+  } else if (sequence) {
+    model.reject("encoder_layers", "is not stated, but model.encoder_seq_len is");
+  }
+}
+
 void read_activation(RecordFields& model, MeasuredRecord& record) {
   TransformerShape& shape = record.run.shape;
   const std::string type = model.text("ffn_type").value_or("");
@@ -154,6 +167,7 @@ void read_model(const json& json_record, MeasuredRecord& record, std::string& fa
     record.assumed.emplace_back("model.tied_embeddings (by family)");
   }
   read_experts(model, record);
+  read_encoder(model, record);
   (void)model.text("params_nominal");
   (void)model.positive("learned_pos_params_b", kMostParameters);
   const auto stated = model.positive("params_b", kMostParameters);

@@ -46,6 +46,9 @@ Result<void> check_expressible(const TrainingSetup& setup, const RunChoices& cho
   if (run.experts || run.ep > 1) {
     return unsupported("a model with experts");
   }
+  if (run.encoder || !run.causal) {
+    return unsupported("an encoder");
+  }
   if (run.latent_attention) {
     return unsupported("latent attention");
   }

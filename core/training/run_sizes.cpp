@@ -53,11 +53,6 @@ ModelSizes sizes_of(std::string name, std::string family, const TransformerShape
 }
 
 Result<TrainingRun> run_of(const ModelSizes& sizes) {
-  if (sizes.encoder_layers > 0) {
-    return fail(
-        ErrorCode::kUnsupported,
-        "'" + sizes.name + "' has an encoder and a decoder; only its parameters can be counted");
-  }
   TrainingRun run;
   TransformerShape& shape = run.shape;
   shape.layers = sizes.layers;
@@ -75,6 +70,9 @@ Result<TrainingRun> run_of(const ModelSizes& sizes) {
   shape.qkv_bias = sizes.qkv_bias;
   shape.tied_embeddings = sizes.tied;
   run.sequence = sizes.max_sequence;
+  if (sizes.encoder_layers > 0) {
+    run.encoder = EncoderShape{.layers = sizes.encoder_layers, .sequence = sizes.max_sequence};
+  }
   run.latent_attention = sizes.latent.has_value();
   if (sizes.experts) {
     run.experts = ExpertShape{.experts = sizes.experts->experts,

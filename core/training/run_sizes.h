@@ -14,8 +14,8 @@ namespace stagewright {
                                   std::string family,
                                   const TransformerShape& shape);
 
-/// A training run of that model with everything else at its default.  kUnsupported for an encoder
-/// with a decoder, whose two sequences a run cannot say.
+/// A training run of that model with everything else at its default; an encoder reads as many
+/// tokens as its decoder writes.
 [[nodiscard]] Result<TrainingRun> run_of(const ModelSizes& sizes);
 
 /// The run that a plan describes: degrees of its first stage, layers of its first and last.

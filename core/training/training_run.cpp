@@ -76,6 +76,30 @@ Result<void> check_stages(const TrainingRun& run) {
                              layers + 2));
 }
 
+Result<void> check_encoder(const TrainingRun& run) {
+  if (!run.encoder) {
+    return {};
+  }
+  if (auto ok = require(run.encoder->layers >= 1, "model.encoder_layers", "is not positive"); !ok) {
+    return ok;
+  }
+  if (auto ok = require(run.encoder->sequence >= 1, "model.encoder_seq_len", "is not positive");
+      !ok) {
+    return ok;
+  }
+  if (auto ok = require(
+          run.encoder->sequence % run.cp == 0,
+          "plan.cp",
+          fmt::format(
+              "{} does not divide an encoder's sequence of {}", run.cp, run.encoder->sequence));
+      !ok) {
+    return ok;
+  }
+  return require(!run.experts && !run.latent_attention,
+                 "model.encoder_layers",
+                 "experts and latent attention are not known of models with an encoder");
+}
+
 Result<void> check_experts(const TrainingRun& run) {
   if (!run.experts) {
     return require(
@@ -142,9 +166,26 @@ ParameterCounts parameter_counts(const TrainingRun& run) {
     visited = dense + sparse * one * static_cast<double>(experts.per_token);
   }
   const double ends = counts.embedding + counts.head;
+  if (run.encoder) {
+    const auto encoders = static_cast<double>(run.encoder->layers);
+    // Its own layers and last norm; the decoder's second attention with a norm.
+    dense += encoders * (attention_parameters(run) + 2 * norm +
+                         mlp_parameters(shape, static_cast<double>(shape.feed_forward))) +
+             norm + layers * (attention_parameters(run) + norm);
+    visited = dense;
+  }
   counts.total = ends + common + dense + counts.expert;
   counts.active = ends + common + visited;
   return counts;
+}
+
+TrainingRun encoder_of(const TrainingRun& run) {
+  TrainingRun encoder = run;
+  encoder.shape.layers = run.encoder->layers;
+  encoder.sequence = run.encoder->sequence;
+  encoder.encoder.reset();
+  encoder.causal = false;
+  return encoder;
 }
 
 namespace {
@@ -215,6 +256,9 @@ Result<void> check(const TrainingRun& run) {
     return ok;
   }
   if (auto ok = check_stages(run); !ok) {
+    return ok;
+  }
+  if (auto ok = check_encoder(run); !ok) {
     return ok;
   }
   return check_experts(run);

@@ -22,6 +22,14 @@ struct ExpertShape {
   friend bool operator==(const ExpertShape&, const ExpertShape&) = default;
 };
 
+/// Layers of the run's sizes, without a causal mask, whose output each of the run's own layers
+/// attends to beside its own input (T5).
+struct EncoderShape {
+  std::int64_t layers = 0;
+  std::int64_t sequence = 0;  ///< tokens that it reads; `TrainingRun::sequence` is the decoder's
+  friend bool operator==(const EncoderShape&, const EncoderShape&) = default;
+};
+
 /// Number format of the matrix products.
 enum class MatrixFormat : std::uint8_t {
   kFloat32,
@@ -56,6 +64,8 @@ struct TrainingRun {
   TransformerShape shape;  ///< `max_sequence` is not used
   std::int64_t sequence = 0;
   std::optional<ExpertShape> experts;
+  std::optional<EncoderShape> encoder;
+  bool causal = true;             ///< false: a token attends to those behind it, too
   bool latent_attention = false;  ///< MLA with the ranks of DeepSeek-V2/V3
   bool squared_relu = false;      ///< the activation, where shape.activation says ReLU
 
@@ -110,6 +120,9 @@ struct ParameterCounts {
   friend bool operator==(const ParameterCounts&, const ParameterCounts&) = default;
 };
 [[nodiscard]] ParameterCounts parameter_counts(const TrainingRun& run);
+
+/// The encoder as a run of its own, with the decoder's layers left out.  REQUIRES: run.encoder.
+[[nodiscard]] TrainingRun encoder_of(const TrainingRun& run);
 
 /// Fails, naming the field, where the run's numbers contradict each other: sizes or degrees that
 /// are not positive, heads that tp does not divide, more stages than layers, ...

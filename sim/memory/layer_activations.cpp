@@ -56,6 +56,28 @@ double score_bytes(const TrainingRun& run, const FrameworkProfile& framework) {
   return each * static_cast<double>(run.shape.heads) / run.tp * static_cast<double>(run.sequence);
 }
 
+/// What a decoder's layer keeps for its attention to the encoder's output: another norm and mask,
+/// query and context; per token that the encoder reads, key and value, and a share of its output.
+void add_cross_attention(LayerActivations& kept,
+                         const TrainingRun& run,
+                         const FrameworkProfile& framework) {
+  const TransformerShape& shape = run.shape;
+  const double read =
+      static_cast<double>(run.encoder->sequence) / static_cast<double>(run.sequence);
+  const double heads = static_cast<double>(shape.heads) / run.tp;
+  const double key_value = std::max(static_cast<double>(shape.kv_heads) / run.tp, 1.0);
+  const auto head_dim = static_cast<double>(shape.head_dim);
+  kept.norms *= 1.5;
+  kept.norms += read * norm_output_bytes(run, framework) / static_cast<double>(shape.layers);
+  kept.dropout *= 1.5;
+  kept.attention += element(run) * head_dim * 2 * (heads + read * key_value);
+  if (uses_flash_attention(run, framework)) {
+    kept.attention += 4 * heads;
+  } else {
+    kept.scores += read * score_bytes(run, framework);
+  }
+}
+
 /// Activation of that inner width on this rank: its input (gates and ups) and its output.
 double activation_bytes(const TrainingRun& run, const FrameworkProfile& framework, double inner) {
   const bool gated = run.shape.activation == OpVariant::kSwiGlu;
@@ -124,6 +146,9 @@ LayerActivations layer_activations(const TrainingRun& run, const FrameworkProfil
     kept.scores = score_bytes(run, framework);
   }
   kept.mlp = activation_bytes(run, framework, static_cast<double>(shape.feed_forward) / run.tp);
+  if (run.encoder) {
+    add_cross_attention(kept, run, framework);
+  }
   if (run.experts) {
     const double dense =
         static_cast<double>(run.experts->dense_layers) / static_cast<double>(shape.layers);

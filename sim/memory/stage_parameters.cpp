@@ -73,6 +73,11 @@ StageParameters layer_parameters(const TrainingRun& run, const FrameworkProfile&
   StageParameters layer;
   layer.dense = attention_parameters(run) + 2 * norm_parameters(shape) +
                 dense * mlp_parameters(shape, static_cast<double>(shape.feed_forward), run.tp);
+  if (run.encoder) {
+    const double share =
+        static_cast<double>(run.encoder->layers) / static_cast<double>(shape.layers);
+    layer.dense += share * layer.dense + attention_parameters(run) + norm_parameters(shape);
+  }
   if (run.experts) {
     const ExpertShape& experts = *run.experts;
     const auto count = static_cast<double>(experts.experts);
@@ -118,6 +123,9 @@ StageParameters stage_parameters(const TrainingRun& run,
     stage.root = (shape.tied_embeddings ? 1 : 2) * table;
   } else if (first || last) {
     stage.root = table;
+  }
+  if (run.encoder && first) {
+    stage.dense += norm_parameters(shape);
   }
   stage.dense += stage.root + (first ? positions : 0) + (last ? norm_parameters(shape) : 0);
   return stage;

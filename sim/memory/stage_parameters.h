@@ -16,7 +16,8 @@ struct StageParameters {
 };
 
 /// Parameters of one transformer layer on one rank: matrices divided by tp (key and value heads
-/// below tp are replicated), norms whole, experts divided by ep and their own tp.
+/// below tp are replicated), norms whole, experts divided by ep and their own tp; with its share of
+/// an encoder's layers.
 [[nodiscard]] StageParameters layer_parameters(const TrainingRun& run,
                                                const FrameworkProfile& framework);
 

@@ -30,16 +30,33 @@ struct LayerFigures {
   double width = 0;    ///< of the residual stream
 };
 
+/// Adds a layer's share of the encoder's, per token of the decoder.
+void add_encoder(LayerFigures& layer, const TrainingRun& run, const FrameworkProfile& framework) {
+  const TrainingRun encoder = encoder_of(run);
+  const double tokens = static_cast<double>(encoder.sequence) / static_cast<double>(run.sequence);
+  const double share =
+      static_cast<double>(encoder.shape.layers) / static_cast<double>(run.shape.layers);
+  layer.kept += share * tokens * kept_activations(encoder, framework);
+  layer.working = std::max(layer.working,
+                           tokens * (recomputed_activations(encoder, framework) +
+                                     activation_gradients(encoder, framework)));
+}
+
 LayerFigures layer_figures(const TrainingSetup& setup) {
   const TrainingRun& run = setup.run;
   const FrameworkProfile& framework = setup.framework;
   const double width =
       static_cast<double>(run.shape.hidden) / (sequence_is_divided(run, framework) ? run.tp : 1);
-  return {.parameters = layer_parameters(run, framework),
-          .kept = kept_activations(run, framework),
-          .working = recomputed_activations(run, framework) + activation_gradients(run, framework),
-          .norm = 2 * width + norm_output_bytes(run, framework),
-          .width = width};
+  LayerFigures layer{
+      .parameters = layer_parameters(run, framework),
+      .kept = kept_activations(run, framework),
+      .working = recomputed_activations(run, framework) + activation_gradients(run, framework),
+      .norm = 2 * width + norm_output_bytes(run, framework),
+      .width = width};
+  if (run.encoder) {
+    add_encoder(layer, run, framework);
+  }
+  return layer;
 }
 
 /// Bytes per parameter before sharding, as the run's number format and options make them.

@@ -73,10 +73,11 @@ double moved_bytes(const RunChoices& choices, const KernelRates& rates, const Si
 void add_scores(LayerTime& layer,
                 const RunChoices& choices,
                 const KernelRates& rates,
-                const Sizes& sizes) {
+                const Sizes& sizes,
+                double keys) {
   const ScoreShape shape{.matrices = sizes.batch * sizes.heads,
                          .queries = sizes.queries,
-                         .keys = sizes.sequence,
+                         .keys = keys,
                          .head_dim = sizes.dim};
   layer.forward.attention += score_seconds(rates, choices, shape);
   layer.backward.attention += score_gradient_seconds(rates, choices, shape);
@@ -103,6 +104,52 @@ void add_latent(LayerTime& layer, const KernelRates& rates, const Sizes& sizes) 
   add_bytes(layer.backward, rates, 8 * rates.element * sizes.tokens * sizes.query, 12);
 }
 
+/// Flash attention over keys of which a causal mask takes half.
+void add_flash(LayerTime& layer,
+               const KernelRates& rates,
+               const Sizes& sizes,
+               double keys,
+               double head_dim,
+               bool causal) {
+  const double forward = sizes.batch * (causal ? 1 : 2) *
+                         flash_seconds(rates, sizes.heads, sizes.queries, keys, head_dim);
+  layer.forward.attention += forward;
+  layer.backward.attention += kFlashBackward * forward;
+}
+
+/// Of a decoder's layer: attention to what the encoder made of its tokens, with its norm and sum.
+void add_cross_attention(LayerTime& layer,
+                         const TrainingSetup& setup,
+                         const RunChoices& choices,
+                         const KernelRates& rates,
+                         const Sizes& sizes) {
+  const auto keys = static_cast<double>(setup.run.encoder->sequence);
+  const double read = sizes.batch * keys / setup.run.cp;
+  add_linear(layer, rates, rates.product, sizes.tokens, sizes.hidden, sizes.query);
+  add_linear(layer, rates, rates.product, read, sizes.hidden, 2 * sizes.kv);
+  add_linear(layer, rates, rates.product, sizes.tokens, sizes.query, sizes.hidden);
+  const double moved =
+      (sizes.tokens * sizes.query + read * sizes.kv) * rearrangement_bytes(rates, choices);
+  const double elements = sizes.rows * sizes.hidden;
+  add_bytes(layer.forward,
+            rates,
+            moved + elements * (norm_bytes(rates, choices) + sum_bytes(rates, choices)),
+            kRearrangementKernels + norm_kernels(choices));
+  add_bytes(
+      layer.backward,
+      rates,
+      moved + elements * (norm_gradient_bytes(rates, choices) + sum_gradient_bytes(rates, choices)),
+      kRearrangementKernels + 2 * norm_kernels(choices));
+  if (choices.flash) {
+    add_flash(layer, rates, sizes, keys, sizes.dim, false);
+  } else {
+    add_scores(layer, choices, rates, sizes, keys);
+  }
+  // Three of the layer's now seven products, a norm and a sum of three.
+  layer.forward.kernels += host_share(choices) * kForwardKernels / 2;
+  layer.backward.kernels += host_share(choices) * kBackwardKernels / 2;
+}
+
 void add_attention(LayerTime& layer,
                    const TrainingSetup& setup,
                    const RunChoices& choices,
@@ -119,12 +166,9 @@ void add_attention(LayerTime& layer,
   if (choices.flash) {
     // Latent attention's keys carry the rotary part on top: 192 against 128 (average 160).
     const double dim = setup.run.latent_attention ? 1.25 * sizes.dim : sizes.dim;
-    const double forward =
-        sizes.batch * flash_seconds(rates, sizes.heads, sizes.queries, sizes.sequence, dim);
-    layer.forward.attention += forward;
-    layer.backward.attention += kFlashBackward * forward;
+    add_flash(layer, rates, sizes, sizes.sequence, dim, setup.run.causal);
   } else {
-    add_scores(layer, choices, rates, sizes);
+    add_scores(layer, choices, rates, sizes, sizes.sequence);
   }
   add_linear(layer, rates, rates.product, sizes.tokens, sizes.query, sizes.hidden);
 }
@@ -267,6 +311,9 @@ LayerTime dense_layer(const TrainingSetup& setup,
           rates,
           sizes,
           static_cast<double>(setup.run.shape.feed_forward) / setup.run.tp);
+  if (setup.run.encoder) {
+    add_cross_attention(layer, setup, choices, rates, sizes);
+  }
   set_again(layer, setup, choices, rates, sizes);
   add_accumulation(layer, choices, rates);
   return layer;

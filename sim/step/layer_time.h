@@ -26,7 +26,7 @@ struct LayerTime {
   double weights = 0;  ///< elements of the products' weights on this rank
 };
 
-/// A layer with its MLP.
+/// A layer with its MLP; where the run has an encoder, with attention to its output.
 [[nodiscard]] LayerTime dense_layer(const TrainingSetup& setup,
                                     const RunChoices& choices,
                                     const KernelRates& rates);

@@ -61,6 +61,21 @@ void add_tensor_traffic(LayerTraffic& traffic, const Pieces& pieces, double byte
   traffic.skew_backward = traffic.skew_forward + 2 * gather_skew;
 }
 
+/// On top of a layer's collectives, half as many again for the decoder's second attention;
+/// backward, the sum of the gradient of the encoder's output.
+void add_cross_traffic(LayerTraffic& traffic, const Pieces& pieces, double bytes) {
+  traffic.forward *= 1.5;
+  traffic.backward *= 1.5;
+  traffic.under_weights *= 1.5;
+  traffic.skew_forward *= 1.5;
+  traffic.skew_backward *= 1.5;
+  const TrainingRun& run = pieces.run();
+  const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
+  const double read =
+      bytes * static_cast<double>(run.encoder->sequence) / static_cast<double>(run.sequence);
+  traffic.under_weights += traffic_seconds(OpKind::kAllReduce, read, group, *pieces.constants);
+}
+
 LayerTraffic layer_traffic(const Pieces& pieces, bool experts) {
   const TrainingRun& run = pieces.run();
   LayerTraffic traffic;
@@ -68,6 +83,9 @@ LayerTraffic layer_traffic(const Pieces& pieces, bool experts) {
       tokens_of(run) * static_cast<double>(run.shape.hidden) * pieces.rates.element;
   if (run.tp > 1) {
     add_tensor_traffic(traffic, pieces, bytes);
+    if (run.encoder) {
+      add_cross_traffic(traffic, pieces, bytes);
+    }
   }
   if (run.cp > 1) {
     const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.cp, run.tp);

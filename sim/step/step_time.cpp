@@ -39,6 +39,14 @@ struct Pipeline {
   StageLayers layers;
 };
 
+/// A layer of the encoder.
+Part encoder_part(const Pieces& pieces) {
+  TrainingSetup setup = *pieces.setup;
+  setup.run = encoder_of(setup.run);
+  const Pieces own = pieces_of(setup, *pieces.constants);
+  return layer_part(own, dense_layer(setup, own.choices, own.rates), false);
+}
+
 Pipeline pipeline_of(const Pieces& pieces) {
   const TrainingRun& run = pieces.run();
   const bool mixed = run.experts.has_value();
@@ -52,6 +60,11 @@ Pipeline pipeline_of(const Pieces& pieces) {
         static_cast<double>(run.experts->dense_layers) / static_cast<double>(run.shape.layers);
     typical = Part{};
     typical.add(layer_part(pieces, sparse, true), 1 - share).add(dense_part, share);
+  }
+  if (run.encoder) {
+    // Every layer stands for its share of the encoder's, which are divided over the stages alike.
+    typical.add(encoder_part(pieces),
+                static_cast<double>(run.encoder->layers) / static_cast<double>(run.shape.layers));
   }
   const bool spread = run.vocabulary_placement == VocabularyPlacement::kAllStages ||
                       run.vocabulary_placement == VocabularyPlacement::kAllStagesOnce ||

@@ -98,5 +98,30 @@ TEST(TrainingRun, DegreesDivideWhatTheyDivide) {
   EXPECT_EQ(named(run), "plan.zero_group");
 }
 
+// T5-base (Raffel et al. 2020, section 3.1.2) has 222,903,552 parameters, of which 2 x 32 x 12 are
+// biases by distance, which a run does not have.
+TEST(TrainingRun, CountsAnEncoderAndTheAttentionToIt) {
+  TrainingRun run;
+  run.shape = {.layers = 12,
+               .hidden = 768,
+               .heads = 12,
+               .kv_heads = 12,
+               .head_dim = 64,
+               .feed_forward = 3072,
+               .vocabulary = 32128};
+  run.shape.norm = OpVariant::kRmsNorm;
+  run.shape.activation = OpVariant::kRelu;
+  run.shape.learned_positions = false;
+  run.shape.biases = false;
+  run.shape.qkv_bias = false;
+  run.shape.tied_embeddings = true;
+  run.sequence = 128;
+  run.encoder = EncoderShape{.layers = 12, .sequence = 512};
+  ASSERT_TRUE(check(run));
+  EXPECT_EQ(parameter_counts(run).total, 222'903'552.0 - 2 * 32 * 12);
+  run.encoder->sequence = 0;
+  EXPECT_EQ(check(run).error().where, "model.encoder_seq_len");
+}
+
 }  // namespace
 }  // namespace stagewright

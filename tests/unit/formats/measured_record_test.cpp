@@ -119,5 +119,16 @@ TEST(MeasuredRecord, StatesWhatItAssumes) {
   EXPECT_EQ(line.record->assumed.front(), "model.heads (16: head size nearest 128)");
 }
 
+TEST(MeasuredRecord, ReadsAnEncoder) {
+  const RecordLine line = only(
+      with(R"("layers": 24)", R"("layers": 24, "encoder_layers": 12, "encoder_seq_len": 512)"));
+  ASSERT_TRUE(line.record.has_value()) << line.skipped;
+  EXPECT_EQ(line.record->run.encoder, (EncoderShape{.layers = 12, .sequence = 512}));
+  EXPECT_EQ(reason(R"("layers": 24)", R"("layers": 24, "encoder_layers": 12)"),
+            "model.encoder_seq_len: is not stated, but model.encoder_layers is");
+  EXPECT_EQ(reason(R"("layers": 24)", R"("layers": 24, "encoder_seq_len": 512)"),
+            "model.encoder_layers: is not stated, but model.encoder_seq_len is");
+}
+
 }  // namespace
 }  // namespace stagewright

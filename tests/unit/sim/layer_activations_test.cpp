@@ -128,5 +128,19 @@ TEST(LayerActivations, OfRoutedTokensDoNotDependOnTheExpertDegree) {
   EXPECT_DOUBLE_EQ(layer_activations(run, framework).experts, alone);
 }
 
+// On top of s b h (34 + 5 a s / h): a norm's input and output (4 h), a dropout's mask (h), query
+// and context (4 h), scores (5 a e); per token of the encoder, of which there are r = e / s, key
+// and value (4 h) and one layer's share of the encoder's output (2 h / L).
+TEST(LayerActivations, OfADecodersLayerHoldWhatItKeepsOfTheEncoder) {
+  const FrameworkProfile framework = setup_with("megatron-lm").framework;
+  TrainingRun run = gpt_run(24, 1024, 16);
+  run.sequence = 512;
+  run.encoder = EncoderShape{.layers = 24, .sequence = 2048};
+  const double r = 4;
+  EXPECT_NEAR(layer_activations(run, framework).total(),
+              1024 * (34 + 4 + 1 + 4 + 4 * r + 2 * r / 24) + 5 * 16 * (512 + 2048),
+              1e-6);
+}
+
 }  // namespace
 }  // namespace stagewright

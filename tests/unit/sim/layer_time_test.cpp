@@ -104,5 +104,30 @@ TEST(LayerTime, TensorParallelismDividesTheSharedExpert) {
   EXPECT_NEAR(layer.forward.products / (attention + shared), 1, 1e-12);
 }
 
+// 512 tokens that attend to 2048 of the encoder: query and output of theirs, keys and values of the
+// encoder's.  A token sees half of its own sequence (two products of 2 x 128 FLOPs a pair) and all
+// of the encoder's.
+TEST(LayerTime, ADecodersLayerAttendsToTheEncoder) {
+  TrainingSetup setup = setup_with("megatron");
+  setup.run = gpt_run(24, 4096, 32);
+  setup.run.flash_attention = true;
+  setup.run.sequence = 512;
+  KernelRates rates = counting_rates();
+  rates.attention = 1;
+  const LayerTime alone = dense_layer(setup, choices_of(setup), rates);
+  setup.run.encoder = EncoderShape{.layers = 24, .sequence = 2048};
+  const LayerTime layer = dense_layer(setup, choices_of(setup), rates);
+  const double more = 2 * product(512, 4096, 4096) + product(2048, 4096, 2 * 4096);
+  EXPECT_NEAR((layer.forward.products - alone.forward.products) / more, 1, 1e-12);
+  const double pairs = 32.0 * 512 * 512;
+  EXPECT_NEAR(alone.forward.attention / (pairs * 2 * 128), 1, 1e-12);
+  EXPECT_NEAR(
+      (layer.forward.attention - alone.forward.attention) / (4 * pairs * 4 * 128), 1, 1e-12);
+  EXPECT_EQ(layer.weights - alone.weights, 4.0 * 4096 * 4096);
+  setup.run = encoder_of(setup.run);
+  const LayerTime encoder = dense_layer(setup, choices_of(setup), rates);
+  EXPECT_NEAR(encoder.forward.attention / (32.0 * 2048 * 2048 * 4 * 128), 1, 1e-12);
+}
+
 }  // namespace
 }  // namespace stagewright

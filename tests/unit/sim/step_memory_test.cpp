@@ -238,5 +238,26 @@ TEST(StepMemory, MovesTheRightWayWithEveryKnob) {
   }
 }
 
+// One device holds every parameter of both halves.
+TEST(StepMemory, HoldsTheEncodersParametersAndActivations) {
+  TrainingSetup setup = setup_with("fsdp");
+  setup.run = gpt_run(12, 1024, 16);
+  const MemoryConstants constants = prior_memory_constants();
+  const StageMemory decoder = step_memory(setup, constants);
+  setup.run.encoder = EncoderShape{.layers = 12, .sequence = 2048};
+  const StageMemory both = step_memory(setup, constants);
+  const double each = static_cast<double>(decoder[MemoryTerm::kParameters].count()) /
+                      (parameter_counts([&] {
+                         TrainingRun run = setup.run;
+                         run.encoder.reset();
+                         return run;
+                       }())
+                           .total);
+  EXPECT_NEAR(static_cast<double>(both[MemoryTerm::kParameters].count()) / each,
+              parameter_counts(setup.run).total,
+              2);
+  EXPECT_GT(both[MemoryTerm::kActivations], 2 * decoder[MemoryTerm::kActivations]);
+}
+
 }  // namespace
 }  // namespace stagewright

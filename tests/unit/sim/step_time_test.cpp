@@ -194,5 +194,25 @@ TEST(StepConstants, FileRoundTrip) {
   EXPECT_EQ(*after, before);
 }
 
+// Each further layer of the encoder costs what the one before did.
+TEST(StepTime, GrowsWithTheEncodersLayers) {
+  TrainingSetup setup = gpt3();
+  setup.run.pp = 1;
+  const auto with = [&](std::int64_t layers) {
+    setup.run.encoder = EncoderShape{.layers = layers, .sequence = 1024};
+    return step_time(setup, constants());
+  };
+  const StepTime none = step_time(setup, constants());
+  const StepTime some = with(48);
+  const StepTime more = with(96);
+  const StepTime most = with(144);
+  for (const StepTerm term :
+       {StepTerm::kProducts, StepTerm::kAttention, StepTerm::kTensorTraffic}) {
+    EXPECT_GT(some[term], none[term]) << name_of(term);
+    EXPECT_NEAR((most[term] - more[term]) / (more[term] - some[term]), 1, 1e-9) << name_of(term);
+  }
+  EXPECT_EQ(some[StepTerm::kVocabulary], none[StepTerm::kVocabulary]);
+}
+
 }  // namespace
 }  // namespace stagewright

@@ -103,5 +103,17 @@ TEST(LoweredRun, SaysWhyARunKeepsTheClosedForm) {
   EXPECT_TRUE(experts);
 }
 
+TEST(LoweredRun, AModelWithAnEncoderIsPricedInClosedForm) {
+  const DataFiles files = DataFiles::embedded();
+  auto records = records_of("megatron_sc21");
+  records.resize(1);
+  records.front().record->run.encoder = EncoderShape{.layers = 24, .sequence = 512};
+  const auto report = validate(
+      files, records, load_step_constants(files).value(), load_memory_constants(files).value());
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->rows.front().price, "closed form: an encoder cannot be lowered");
+  EXPECT_GT(report->rows.front().predicted_seconds.value_or(0), 0);
+}
+
 }  // namespace
 }  // namespace stagewright
