@@ -20,6 +20,7 @@
 #include "runtime/compute/kernels/rms_norm.h"
 #include "runtime/compute/kernels/rope.h"
 #include "runtime/compute/loss_operations.h"
+#include "runtime/compute/narrow_gemm.h"
 #include "runtime/compute/operands.h"
 #include "runtime/compute/optimizer_updates.h"
 #include "runtime/compute/widened_operands.h"
@@ -382,7 +383,7 @@ class CpuDevice final : public ComputeDevice {
         run(Operands(bound), step);
       } else if (bound.operation->kind == OpKind::kEmbeddingForward) {
         run_narrow_embedding(Operands(bound));
-      } else {
+      } else if (bound.operation->kind != OpKind::kGemm || !narrow_gemm_.run(bound)) {
         const BoundOperation widened = widened_.widen(bound);
         run(Operands(widened), step);
         widened_.narrow();
@@ -397,6 +398,7 @@ class CpuDevice final : public ComputeDevice {
 
  private:
   WidenedOperands widened_;
+  NarrowGemm narrow_gemm_;
 };
 
 }  // namespace

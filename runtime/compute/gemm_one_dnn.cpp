@@ -4,39 +4,10 @@
 
 #include "core/base/check.h"
 #include "runtime/compute/gemm_library.h"
-
-#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
-// Of the OpenMP API; <omp.h> comes with the compiler, and not with every one.
-extern "C" {
-int omp_get_max_threads();
-void omp_set_num_threads(int count);
-}
-#endif
+#include "runtime/compute/one_thread.h"
 
 namespace stagewright::kernels {
 namespace {
-
-// oneDNN takes its thread count from OpenMP, whose setting belongs to the
-// calling thread: one inside the call, the caller's own again after it.
-class OneThread {
- public:
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
-  OneThread() : before_(omp_get_max_threads()) {
-    omp_set_num_threads(1);
-  }
-  ~OneThread() {
-    omp_set_num_threads(before_);
-  }
-
- private:
-  int before_;
-#else
-  OneThread() = default;
-  ~OneThread() = default;
-#endif
-};
 
 char letter(Operand form) {
   return form == Operand::kTransposed ? 'T' : 'N';

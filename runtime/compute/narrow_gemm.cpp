@@ -1,0 +1,150 @@
+#include "runtime/compute/narrow_gemm.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include <dnnl.hpp>
+
+#include "runtime/compute/one_thread.h"
+
+namespace stagewright {
+
+namespace {
+
+using Extent = dnnl::memory::dim;
+
+/// What tells one product from another, but for where its matrices lie.
+struct Form {
+  Extent m = 0;
+  Extent n = 0;
+  Extent k = 0;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  bool accumulate = false;
+  bool wide_result = false;  ///< fp32
+  bool bias = false;
+  friend auto operator<=>(const Form&, const Form&) = default;
+};
+
+[[nodiscard]] std::optional<Form> form_of(const BoundOperation& bound) {
+  const Operation& op = *bound.operation;
+  const bool narrow = std::ranges::all_of(bound.input_types, [](const OperandType& operand) {
+    return operand.type == DType::kBFloat16;
+  });
+  const DType result = bound.output_types.front().type;
+  if (!narrow || (result != DType::kBFloat16 && result != DType::kFloat32)) {
+    return std::nullopt;
+  }
+  return Form{.m = op.shape.rows,
+              .n = op.shape.cols,
+              .k = op.shape.inner,
+              .transpose_a = op.transpose_a,
+              .transpose_b = op.transpose_b,
+              .accumulate = op.accumulate,
+              .wide_result = result == DType::kFloat32,
+              .bias = bound.inputs.size() > 2};
+}
+
+/// A matrix as it lies in memory, row-major; `transposed` is stored as its transpose.
+[[nodiscard]] dnnl::memory::desc matrix(Extent rows,
+                                        Extent columns,
+                                        bool transposed,
+                                        dnnl::memory::data_type type) {
+  const dnnl::memory::dims strides =
+      transposed ? dnnl::memory::dims{1, rows} : dnnl::memory::dims{columns, 1};
+  return {{rows, columns}, type, strides};
+}
+
+[[nodiscard]] dnnl::matmul::primitive_desc describe(const Form& form, const dnnl::engine& engine) {
+  using Type = dnnl::memory::data_type;
+  const auto a = matrix(form.m, form.k, form.transpose_a, Type::bf16);
+  const auto b = matrix(form.k, form.n, form.transpose_b, Type::bf16);
+  const auto c = matrix(form.m, form.n, false, form.wide_result ? Type::f32 : Type::bf16);
+  const auto bias = form.bias ? matrix(1, form.n, false, Type::bf16) : dnnl::memory::desc();
+  dnnl::primitive_attr attributes;
+  if (form.accumulate) {
+    dnnl::post_ops sum;
+    sum.append_sum(1.0F);
+    attributes.set_post_ops(sum);
+  }
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine, a, b, bias, c, attributes};
+#else
+  return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
+#endif
+}
+
+}  // namespace
+
+struct NarrowGemm::Prepared {
+  struct Product {
+    dnnl::matmul primitive;
+    std::unordered_map<int, dnnl::memory> arguments;
+  };
+
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+  std::map<Form, Product> products;
+  bool able = true;
+
+  /// Null where the machine has no such product.
+  [[nodiscard]] Product* find(const Form& form) {
+    if (const auto found = products.find(form); found != products.end()) {
+      return &found->second;
+    }
+    try {
+      const dnnl::matmul::primitive_desc made = describe(form, engine);
+      Product product{.primitive = dnnl::matmul(made), .arguments = {}};
+      const auto place = [&](int argument, const dnnl::memory::desc& desc) {
+        product.arguments.emplace(argument, dnnl::memory(desc, engine, nullptr));
+      };
+      place(DNNL_ARG_SRC, made.src_desc());
+      place(DNNL_ARG_WEIGHTS, made.weights_desc());
+      place(DNNL_ARG_DST, made.dst_desc());
+      if (form.bias) {
+        place(DNNL_ARG_BIAS, made.bias_desc());
+      }
+      return &products.emplace(form, std::move(product)).first->second;
+    } catch (const dnnl::error& problem) {
+      if (problem.status != dnnl_unimplemented) {
+        throw;
+      }
+      able = false;
+      return nullptr;
+    }
+  }
+};
+
+NarrowGemm::NarrowGemm() = default;
+NarrowGemm::~NarrowGemm() = default;
+
+bool NarrowGemm::run(const BoundOperation& bound) {
+  const std::optional<Form> form = form_of(bound);
+  if (!form || (prepared_ != nullptr && !prepared_->able)) {
+    return false;
+  }
+  const kernels::OneThread one_thread;
+  if (prepared_ == nullptr) {
+    prepared_ = std::make_unique<Prepared>();
+  }
+  Prepared::Product* product = prepared_->find(*form);
+  if (product == nullptr) {
+    return false;
+  }
+  product->arguments.at(DNNL_ARG_SRC).set_data_handle(bound.inputs[0]);
+  product->arguments.at(DNNL_ARG_WEIGHTS).set_data_handle(bound.inputs[1]);
+  product->arguments.at(DNNL_ARG_DST).set_data_handle(bound.outputs[0]);
+  if (form->bias) {
+    product->arguments.at(DNNL_ARG_BIAS).set_data_handle(bound.inputs[2]);
+  }
+  product->primitive.execute(prepared_->stream, product->arguments);
+  prepared_->stream.wait();
+  return true;
+}
+
+}  // namespace stagewright
