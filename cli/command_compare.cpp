@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands.h"
 #include "cli/number_check.h"
@@ -28,6 +29,10 @@ std::string error_text(const TimePair& pair) {
   return error ? signed_percent(*error) : "n/a";
 }
 
+std::string signed_time(Duration time) {
+  return time < Duration{} ? "-" + to_string(-time) : "+" + to_string(time);
+}
+
 void print_kinds(std::ostream& out,
                  const std::string& title,
                  const std::vector<KindComparison>& kinds) {
@@ -47,15 +52,23 @@ void print_kinds(std::ostream& out,
 }
 
 void print_ranks(std::ostream& out, const Comparison& comparison) {
-  Table table(
-      {"rank", "predicted busy", "measured busy", "error", "predicted bubble", "measured bubble"});
+  Table table({"rank",
+               "predicted busy",
+               "measured busy",
+               "error",
+               "predicted bubble",
+               "measured bubble",
+               "predicted memory",
+               "measured memory"});
   for (const RankComparison& rank : comparison.ranks) {
     table.add({fmt::format("{}", rank.rank.value()),
                to_string(rank.busy.predicted),
                to_string(rank.busy.measured),
                error_text(rank.busy),
                percent(rank.predicted_bubble),
-               percent(rank.measured_bubble)});
+               percent(rank.measured_bubble),
+               to_string(rank.predicted_memory),
+               to_string(rank.measured_memory)});
   }
   out << "\n" << table.to_string();
 }
@@ -64,14 +77,17 @@ void print_worst(std::ostream& out, const Comparison& comparison) {
   if (comparison.worst.empty()) {
     return;
   }
-  Table table({"worst actions", "rank", "predicted", "measured", "error"});
+  Table table(
+      {"worst actions", "rank", "predicted", "measured", "error", "own error", "inherited"});
   for (const ActionComparison& action : comparison.worst) {
     table.add({to_string(Action{
                    .kind = action.kind, .stage = action.stage, .micro_batch = action.micro_batch}),
                fmt::format("{}", action.rank.value()),
                to_string(action.duration.predicted),
                to_string(action.duration.measured),
-               error_text(action.duration)});
+               error_text(action.duration),
+               signed_time(action.own_error()),
+               signed_time(action.inherited_error())});
   }
   out << "\n" << table.to_string();
 }
@@ -102,6 +118,29 @@ void print_causes(std::ostream& out, const Comparison& comparison) {
   out << "\n" << table.to_string();
 }
 
+/// A table, and "backward, transfer explain 83 % of +4.1 ms".
+void print_effects(std::ostream& out, const Comparison& comparison) {
+  const Duration difference = comparison.step.measured - comparison.step.predicted;
+  if (comparison.effects.empty() || difference == Duration{}) {
+    return;
+  }
+  Table table({"measured step longer because of", "by", "of the difference"});
+  for (const StepEffect& effect : comparison.effects) {
+    table.add({effect.kind,
+               signed_time(effect.effect),
+               signed_percent(to_seconds(effect.effect) / to_seconds(difference))});
+  }
+  out << "\n" << table.to_string();
+  const Explanation explanation = explain_difference(comparison.effects, difference);
+  if (!explanation.kinds.empty()) {
+    out << fmt::format("{} explain{} {:.0f} % of {}\n",
+                       fmt::join(explanation.kinds, ", "),
+                       explanation.kinds.size() == 1 ? "s" : "",
+                       100 * explanation.share,
+                       signed_time(difference));
+  }
+}
+
 void print(std::ostream& out, const Comparison& comparison) {
   print_kinds(out, "operation", comparison.operations);
   print_worst(out, comparison);
@@ -109,6 +148,7 @@ void print(std::ostream& out, const Comparison& comparison) {
   print_ranks(out, comparison);
   print_causes(out, comparison);
   print_kinds(out, "action", comparison.actions);
+  print_effects(out, comparison);
   Table table({"step time", "predicted", "measured", "error", "repeat spread", "steps"});
   table.add({"",
              to_string(comparison.step.predicted),

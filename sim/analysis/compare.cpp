@@ -32,20 +32,27 @@ constexpr double kSmallestShare = 0.05;
 /// operations.
 using EventKey = std::tuple<RankId, std::int32_t, std::optional<std::int32_t>>;
 
+/// One per step.
+struct SideTimes {
+  std::vector<Duration> starts;
+  std::vector<Duration> durations;
+};
+
 struct MatchedEvent {
   const TraceEvent* event = nullptr;  ///< one of them, for what it is
-  std::vector<Duration> predicted;
-  std::vector<Duration> measured;  ///< one per step
+  SideTimes predicted;
+  SideTimes measured;
 };
 
 using Matches = std::map<EventKey, MatchedEvent>;
 
-void collect(const Trace& trace, std::vector<Duration> MatchedEvent::*side, Matches& matches) {
+void collect(const Trace& trace, SideTimes MatchedEvent::*side, Matches& matches) {
   for (const TraceEvent& event : trace.events) {
     if (counts(trace, event.step)) {
       MatchedEvent& match = matches[{event.rank, event.action_index, event.op_index}];
       match.event = &event;
-      (match.*side).push_back(event.end - event.start);
+      (match.*side).starts.push_back(event.start.time_since_epoch());
+      (match.*side).durations.push_back(event.end - event.start);
     }
   }
 }
@@ -85,30 +92,31 @@ std::vector<KindComparison> largest_first(const std::map<std::string, KindSum>& 
 }
 
 Duration difference(const ActionComparison& action) {
-  const Duration d = action.duration.predicted - action.duration.measured;
-  return d < Duration{} ? -d : d;
+  return std::max(action.own_error(), -action.own_error());
 }
 
 void compare_events(const Matches& matches, const CompareOptions& options, Comparison& result) {
   std::map<std::string, KindSum> actions;
   std::map<std::string, KindSum> operations;
   for (const auto& [key, match] : matches) {
-    if (match.predicted.empty() || match.measured.empty()) {
-      ++(match.predicted.empty() ? result.only_measured : result.only_predicted);
+    if (match.predicted.durations.empty() || match.measured.durations.empty()) {
+      ++(match.predicted.durations.empty() ? result.only_measured : result.only_predicted);
       continue;
     }
     const TraceEvent& event = *match.event;
-    const TimePair pair{median(match.predicted), median(match.measured)};
+    const TimePair pair{median(match.predicted.durations), median(match.measured.durations)};
     if (event.op) {
       operations[std::string(name_of(*event.op))].add(pair);
     } else {
       actions[std::string(name_of(event.action))].add(pair);
-      result.worst.push_back({.rank = event.rank,
-                              .action_index = event.action_index,
-                              .kind = event.action,
-                              .stage = event.stage,
-                              .micro_batch = event.micro_batch,
-                              .duration = pair});
+      result.worst.push_back(
+          {.rank = event.rank,
+           .action_index = event.action_index,
+           .kind = event.action,
+           .stage = event.stage,
+           .micro_batch = event.micro_batch,
+           .start = {median(match.predicted.starts), median(match.measured.starts)},
+           .duration = pair});
     }
   }
   result.actions = largest_first(actions);
@@ -128,7 +136,9 @@ void compare_ranks(const std::map<RankId, RankFigures>& predicted,
                               .busy = {figures.busy, seen.busy},
                               .predicted_bubble = bubble_share(figures.busy, result.step.predicted),
                               .measured_bubble = bubble_share(seen.busy, result.step.measured),
-                              .end = {figures.end, seen.end}});
+                              .end = {figures.end, seen.end},
+                              .predicted_memory = figures.memory.total,
+                              .measured_memory = seen.memory.total});
     }
   }
 }
@@ -217,6 +227,8 @@ Result<Comparison> compare(const Trace& predicted,
   collect(measured, &MatchedEvent::measured, matches);
 
   Comparison result;
+  result.predicted_clock = predicted.clock;
+  result.measured_clock = measured.clock;
   const std::vector<Duration> steps = counted_step_times(measured);
   result.step = {median(counted_step_times(predicted)), median(steps)};
   result.step_error = result.step.error().value_or(0);
@@ -235,7 +247,11 @@ Result<Comparison> compare(const Trace& predicted,
   const std::map<RankId, RankFigures> seen = rank_figures(measured);
   compare_ranks(expected, seen, result);
   compare_memory(expected, seen, result);
-  compare_causes(bubble_causes(work_of(predicted)), bubble_causes(work_of(measured)), result);
+  const StepWork expected_work = work_of(predicted);
+  const StepWork seen_work = work_of(measured);
+  compare_causes(bubble_causes(expected_work), bubble_causes(seen_work), result);
+  result.effects =
+      step_effects(expected_work, seen_work, result.step.measured - result.step.predicted);
   result.worst_error = worst_error(result);
   return result;
 }

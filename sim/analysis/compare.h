@@ -11,6 +11,7 @@
 #include "core/schedule/tensor.h"
 #include "core/trace/trace.h"
 #include "sim/analysis/bubble_causes.h"
+#include "sim/analysis/step_attribution.h"
 
 namespace stagewright {
 
@@ -42,7 +43,9 @@ struct RankComparison {
   TimePair busy;  ///< compute actions
   double predicted_bubble = 0;
   double measured_bubble = 0;
-  TimePair end;  ///< when its last action ended, from the start of the step
+  TimePair end;              ///< when its last action ended, from the start of the step
+  Bytes predicted_memory{};  ///< high-water mark of all classes together
+  Bytes measured_memory{};
   friend bool operator==(const RankComparison&, const RankComparison&) = default;
 };
 
@@ -52,7 +55,12 @@ struct ActionComparison {
   ActionKind kind = ActionKind::kForward;
   StageId stage;
   MicroBatchId micro_batch;
+  TimePair start;  ///< from the start of the step
   TimePair duration;
+  /// predicted - measured of when it ended: its own error, and what it inherited from those that
+  /// it waited for.
+  [[nodiscard]] Duration own_error() const { return duration.predicted - duration.measured; }
+  [[nodiscard]] Duration inherited_error() const { return start.predicted - start.measured; }
   friend bool operator==(const ActionComparison&, const ActionComparison&) = default;
 };
 
@@ -87,7 +95,11 @@ struct Comparison {
   std::vector<CauseComparison> causes;     ///< that occur, each over the ranks of its trace
   std::vector<ActionComparison> worst;     ///< largest absolute difference first
   std::vector<MemoryComparison> memory;    ///< classes that occur
-  std::int64_t only_predicted = 0;         ///< events of the one that the other does not have
+  /// measured - predicted step time by kind of work, from a step of median length.
+  std::vector<StepEffect> effects;
+  std::string predicted_clock;  ///< Trace::clock
+  std::string measured_clock;
+  std::int64_t only_predicted = 0;  ///< events of the one that the other does not have
   std::int64_t only_measured = 0;
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };

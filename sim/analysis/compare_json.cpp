@@ -29,7 +29,9 @@ json to_json(const RankComparison& rank) {
           {"busy", to_json(rank.busy)},
           {"end", to_json(rank.end)},
           {"predicted_bubble", rank.predicted_bubble},
-          {"measured_bubble", rank.measured_bubble}};
+          {"measured_bubble", rank.measured_bubble},
+          {"predicted_memory_bytes", rank.predicted_memory.count()},
+          {"measured_memory_bytes", rank.measured_memory.count()}};
 }
 
 json to_json(const ActionComparison& action) {
@@ -38,13 +40,20 @@ json to_json(const ActionComparison& action) {
           {"kind", name_of(action.kind)},
           {"stage", action.stage.value()},
           {"micro_batch", action.micro_batch.value()},
-          {"duration", to_json(action.duration)}};
+          {"start", to_json(action.start)},
+          {"duration", to_json(action.duration)},
+          {"own_error_s", to_seconds(action.own_error())},
+          {"inherited_error_s", to_seconds(action.inherited_error())}};
 }
 
 json to_json(const MemoryComparison& memory) {
   return {{"class", name_of(memory.tensor_class)},
           {"predicted_bytes", memory.predicted.count()},
           {"measured_bytes", memory.measured.count()}};
+}
+
+json to_json(const StepEffect& effect) {
+  return {{"kind", effect.kind}, {"effect_s", to_seconds(effect.effect)}};
 }
 
 json to_json(const CauseComparison& cause) {
@@ -66,7 +75,10 @@ json to_json(const std::vector<Row>& rows) {
 
 std::string to_json_text(const Comparison& comparison) {
   const json object = {{"step", to_json(comparison.step)},
+                       {"predicted_clock", comparison.predicted_clock},
+                       {"measured_clock", comparison.measured_clock},
                        {"step_error", comparison.step_error},
+                       {"step_effects", to_json(comparison.effects)},
                        {"repeat_spread", comparison.repeat_spread},
                        {"measured_steps", comparison.measured_steps},
                        {"worst_error", comparison.worst_error},

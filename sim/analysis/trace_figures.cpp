@@ -61,13 +61,15 @@ MemoryPeaks memory_of(const Trace& trace, RankId rank) {
 /// Medians over steps; a kind of communication that a step lacks counts as zero there.
 RankFigures figures_of(const std::map<std::int32_t, RankStep>& steps) {
   std::vector<Duration> busy;
+  std::vector<Duration> computing;
   std::vector<Duration> ends;
   std::map<std::string, std::vector<Duration>> exposed;
   for (const auto& [number, step] : steps) {
     busy.push_back(length_of(united(step.actions)));
     ends.push_back(step.end.time_since_epoch());
-    if (!step.operations.empty()) {
-      const std::vector<Interval> cover = united(step.operations);
+    const std::vector<Interval> cover = united(step.operations);
+    computing.push_back(length_of(cover));
+    if (!cover.empty()) {
       for (const auto& [kind, intervals] : step.communication) {
         exposed[kind].push_back(length_outside(united(intervals), cover));
       }
@@ -75,6 +77,7 @@ RankFigures figures_of(const std::map<std::int32_t, RankStep>& steps) {
   }
   RankFigures figures;
   figures.busy = median(std::move(busy));
+  figures.computing = median(std::move(computing));
   figures.end = median(std::move(ends));
   for (auto& [kind, times] : exposed) {
     times.resize(steps.size());

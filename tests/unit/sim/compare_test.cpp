@@ -171,6 +171,56 @@ TEST(Compare, TracesWithNothingInCommonAreRefused) {
   EXPECT_EQ(error_of(predicted_toy(), measured), "the measured trace holds no step");
 }
 
+// The backward began 3 us late, and took 10 us longer.
+TEST(Compare, AnActionsErrorIsItsOwnAndWhatItInherited) {
+  Trace measured = measured_toy(2);
+  for (TraceEvent& event : measured.events) {
+    if (event.rank == RankId(0) && event.action_index == 2) {
+      event.start += 3us;
+      event.end += 13us;
+    }
+  }
+  const Comparison comparison = compared(predicted_toy(), measured);
+  const ActionComparison& worst = comparison.worst.front();
+  EXPECT_EQ(worst.action_index, 2);
+  EXPECT_EQ(worst.start, (TimePair{50us, 53us}));
+  EXPECT_EQ(worst.own_error(), -10us);
+  EXPECT_EQ(worst.inherited_error(), -3us);
+}
+
+TEST(Compare, MemoryOfEveryRankIsCompared) {
+  Trace measured = measured_toy(2);
+  for (MemorySample& sample : measured.memory) {
+    sample.live[static_cast<std::size_t>(TensorClass::kGradient)] = Bytes(50);
+  }
+  const Comparison comparison = compared(predicted_toy(), measured);
+  EXPECT_EQ(comparison.ranks[0].predicted_memory, Bytes(700));
+  EXPECT_EQ(comparison.ranks[0].measured_memory, Bytes(750));
+}
+
+TEST(Compare, SaysByWhichClocks) {
+  Trace predicted = predicted_toy();
+  predicted.clock = "model";
+  Trace measured = measured_toy(2);
+  measured.clock = "virtual";
+  const auto json = nlohmann::json::parse(to_json_text(compared(predicted, measured)));
+  EXPECT_EQ(json["predicted_clock"], "model");
+  EXPECT_EQ(json["measured_clock"], "virtual");
+}
+
+// The last backward of rank 0 is what the step ends with.
+TEST(Compare, TheStepsErrorIsDividedByKindsOfWork) {
+  Trace measured = measured_toy(2);
+  stretch(measured, 0, 2, std::nullopt, 90us);
+  measured.step_times = {140us, 140us};
+  const Comparison comparison = compared(predicted_toy(), measured);
+  ASSERT_FALSE(comparison.effects.empty());
+  EXPECT_EQ(comparison.effects.front(), (StepEffect{"backward", 40us}));
+  const auto json = nlohmann::json::parse(to_json_text(comparison));
+  EXPECT_EQ(json["step_effects"][0]["kind"], "backward");
+  EXPECT_NEAR(json["step_effects"][0]["effect_s"].get<double>(), 40e-6, 1e-12);
+}
+
 TEST(Compare, JsonHoldsTimesInSecondsAndErrorsAsFractions) {
   Trace measured = measured_toy(2);
   stretch(measured, 0, 2, std::nullopt, 50us);
