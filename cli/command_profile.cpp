@@ -16,6 +16,7 @@
 #include "formats/model_file.h"
 #include "planner/lower/lower.h"
 #include "runtime/profiler/profiler.h"
+#include "runtime/trainer/virtual_clock.h"
 #include "study/plan_inputs.h"
 
 namespace stagewright {
@@ -28,6 +29,7 @@ struct ProfileCommand {
   std::int32_t sequence = 0;
   std::vector<std::int32_t> micro_batch_sizes = {1, 2, 4};
   std::string recompute = "both";
+  std::string clock;
   ProfileOptions options;
 };
 
@@ -119,6 +121,9 @@ Result<Profile> measure(const Context& context, ProfileCommand& command) {
   }
   const std::vector<Schedule> schedules = schedules_to_measure(context, *model, *cluster, command);
   const InterruptGuard interrupt;
+  command.options.virtual_clock =
+      command.clock == "virtual" ||
+      (command.clock.empty() && share_cores(static_cast<std::size_t>(command.ranks)));
   command.options.stop = &InterruptGuard::requested();
   command.options.on_progress = [&](const ProfileOptions::Progress& progress) {
     context.progress(fmt::format("measuring {:3.0f} %: {}", 100 * progress.done, progress.what));
@@ -147,11 +152,13 @@ ExitCode run(const Context& context, ProfileCommand& command) {
     *context.out << text << "\n";
   } else {
     *context.out << fmt::format(
-        "measured {} operations, {} runs of operations and {} links with {} ranks busy; wrote {}\n",
+        "measured {} operations, {} runs of operations and {} links with {} ranks busy ({} clock); "
+        "wrote {}\n",
         profile->operations.size(),
         profile->segments.size(),
         profile->links.size(),
         command.ranks,
+        profile->made_by.at("clock"),
         command.out);
   }
   return ExitCode::kSuccess;
@@ -182,6 +189,12 @@ void add_profile_command(CLI::App& app, Chosen& chosen) {
       ->check(positive_count);
   command->add_option("--recompute", options->recompute, "none, full or both")
       ->check(CLI::IsMember({"none", "full", "both"}));
+  command
+      ->add_option("--clock",
+                   options->clock,
+                   "Of the measured operations: wall, or virtual (their thread time); by default "
+                   "virtual where the ranks share cores")
+      ->check(CLI::IsMember({"wall", "virtual"}));
   command->add_option("--steps", options->options.steps, "Measured steps per plan")
       ->check(positive_count);
   add_output_option(*command, "--out", options->out, "The profile file to write")

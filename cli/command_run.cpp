@@ -21,6 +21,7 @@
 #include "core/base/version.h"
 #include "planner/lower/lower.h"
 #include "runtime/trainer/trainer.h"
+#include "runtime/trainer/virtual_clock.h"
 #include "sim/analysis/order_statistics.h"
 #include "study/plan_inputs.h"
 
@@ -37,6 +38,7 @@ struct RunCommand {
   std::string trace;
   std::string metrics;
   double timeout_s = 60;
+  std::string clock = "wall";
   std::string rate_decay{name_of(RateDecay::kConstant)};
   std::optional<std::int32_t> decay_steps;
   std::vector<std::string> groups;
@@ -45,18 +47,14 @@ struct RunCommand {
 
 /// "NAMES=RATE" or "NAMES=RATE,DECAY".
 Result<ParameterGroup> parse_group(const std::string& text) {
-  const auto number = [](const std::string& digits) {
-    double value = 0;
-    return CLI::detail::lexical_cast(digits, value) ? std::optional(value) : std::nullopt;
-  };
   const std::size_t equals = text.rfind('=');
   if (equals != std::string::npos && equals > 0) {
     const std::size_t comma = text.find(',', equals);
     ParameterGroup group;
     group.names = text.substr(0, equals);
-    const auto rate = number(text.substr(equals + 1, comma - equals - 1));
+    const auto rate = parse_number(text.substr(equals + 1, comma - equals - 1));
     if (comma != std::string::npos) {
-      group.weight_decay = number(text.substr(comma + 1));
+      group.weight_decay = parse_number(text.substr(comma + 1));
     }
     if (rate && (comma == std::string::npos || group.weight_decay)) {
       group.rate = *rate;
@@ -86,21 +84,32 @@ Duration typical_step(const Trace& trace) {
   return times.empty() ? Duration{} : median(times);
 }
 
-nlohmann::json to_json(const RunReport& report) {
-  nlohmann::json steps = nlohmann::json::array();
-  for (const Duration time : report.trace.step_times) {
-    steps.push_back(to_seconds(time));
+/// On the clock that was asked for.
+const Trace& shown_trace(const RunReport& report) {
+  return report.virtual_trace ? *report.virtual_trace : report.trace;
+}
+
+nlohmann::json in_seconds(const std::vector<Duration>& times) {
+  nlohmann::json seconds = nlohmann::json::array();
+  for (const Duration time : times) {
+    seconds.push_back(to_seconds(time));
   }
+  return seconds;
+}
+
+nlohmann::json to_json(const RunReport& report) {
   nlohmann::json memory = nlohmann::json::array();
   for (const MemoryPeaks& peaks : report.memory) {
     memory.push_back(peaks.total.count());
   }
-  const Duration step = typical_step(report.trace);
+  const Trace& shown = shown_trace(report);
+  const Duration step = typical_step(shown);
   return {{"schedule_hash", report.trace.schedule_hash},
           {"plan", report.trace.plan_summary},
-          {"clock", report.trace.clock},
-          {"step_times_s", std::move(steps)},
+          {"clock", shown.clock},
+          {"step_times_s", in_seconds(shown.step_times)},
           {"median_step_time_s", to_seconds(step)},
+          {"wall_step_times_s", in_seconds(report.trace.step_times)},
           {"tokens_per_s",
            step.count() > 0 ? static_cast<double>(report.trace.tokens_per_step) / to_seconds(step)
                             : 0.0},
@@ -115,6 +124,7 @@ nlohmann::json to_json(const RunReport& report) {
 std::string metrics_line(const StepProgress& progress) {
   return nlohmann::json{
              {"step", progress.step},
+             {"clock", "wall"},
              {"loss", progress.loss ? nlohmann::json(*progress.loss) : nlohmann::json()},
              {"gradient_norm",
               progress.gradient_norm ? nlohmann::json(*progress.gradient_norm) : nlohmann::json()},
@@ -195,6 +205,12 @@ Result<Schedule> schedule_to_run(const RunCommand& command, const PlanInputs& in
   return schedule;
 }
 
+void sign(Trace& trace, const Plan& plan, const Context& context) {
+  trace.plan_summary = summary(plan);
+  trace.made_by["program"] = "stagewright " + std::string(version());
+  trace.made_by["command"] = context.command_line;
+}
+
 Result<RunReport> train(const Context& context, RunCommand& command) {
   const auto files = context.files();
   if (!files) {
@@ -213,6 +229,7 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   RunOptions& options = command.options;
   options.timeout = from_seconds(command.timeout_s);
   options.rate = rate_of(command);
+  options.virtual_clock = command.clock == "virtual";
   options.groups.clear();
   for (const std::string& text : command.groups) {
     auto group = parse_group(text);
@@ -243,9 +260,10 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
     }
   }
   if (report) {
-    report->trace.plan_summary = summary(inputs->plan);
-    report->trace.made_by["program"] = "stagewright " + std::string(version());
-    report->trace.made_by["command"] = context.command_line;
+    sign(report->trace, inputs->plan, context);
+    if (report->virtual_trace) {
+      sign(*report->virtual_trace, inputs->plan, context);
+    }
   }
   return report;
 }
@@ -253,7 +271,7 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
 void print(std::ostream& out, const RunReport& report) {
   const Trace& trace = report.trace;
   out << trace.plan_summary << "\n\n";
-  Table table({"step", "loss", "gradient norm", "time"});
+  Table table({"step", "loss", "gradient norm", "wall time"});
   const std::size_t steps = trace.step_times.size();
   const std::size_t stride = std::max<std::size_t>(1, steps / 10);
   for (std::size_t i = 0; i < steps; ++i) {
@@ -266,12 +284,13 @@ void print(std::ostream& out, const RunReport& report) {
     }
   }
   out << table.to_string();
-  const Duration step = typical_step(trace);
+  const Trace& shown = shown_trace(report);
+  const Duration step = typical_step(shown);
   const auto fullest = std::ranges::max_element(report.memory, {}, &MemoryPeaks::total);
   out << fmt::format(
       "\nmedian step {} ({} clock), {} tokens/s, largest rank memory {}{}{}\n",
       to_string(step),
-      trace.clock,
+      shown.clock,
       step.count() > 0 ? count_text(static_cast<double>(trace.tokens_per_step) / to_seconds(step))
                        : "0",
       fullest == report.memory.end() ? "unknown" : to_string(fullest->total),
@@ -279,6 +298,10 @@ void print(std::ostream& out, const RunReport& report) {
                                              report.skipped_steps)
                                : "",
       report.stopped ? "; stopped early" : "");
+  if (!report.virtual_trace && share_cores(static_cast<std::size_t>(trace.ranks))) {
+    out << "the ranks share cores, so that wall times of single actions mean little; --clock "
+           "virtual replays their thread times\n";
+  }
 }
 
 ExitCode run_command(const Context& context, RunCommand& command) {
@@ -287,7 +310,7 @@ ExitCode run_command(const Context& context, RunCommand& command) {
     return context.report(report.error());
   }
   if (!command.trace.empty()) {
-    if (auto saved = save_trace(command.trace, report->trace); !saved) {
+    if (auto saved = save_trace(command.trace, shown_trace(*report)); !saved) {
       return context.report(saved.error());
     }
   }
@@ -356,6 +379,13 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    options->schedule,
                    "Execute this schedule file instead of lowering the plan")
       ->check(path_given);
+  command
+      ->add_option("--clock",
+                   options->clock,
+                   "Of the reported step times and the trace: wall, or virtual (thread times "
+                   "replayed as if every rank had a core), for more ranks than cores")
+      ->check(CLI::IsMember({"wall", "virtual"}))
+      ->capture_default_str();
   add_output_option(*command,
                     "--trace",
                     options->trace,

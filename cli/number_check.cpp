@@ -30,6 +30,11 @@ std::string count_from(const std::string& text, std::int32_t least) {
 
 }  // namespace
 
+std::optional<double> parse_number(const std::string& text) {
+  const auto number = parse<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
 std::string positive_count(const std::string& text) {
   return count_from(text, 1);
 }
@@ -39,10 +44,8 @@ std::string non_negative_count(const std::string& text) {
 }
 
 std::string positive_number(const std::string& text) {
-  const auto number = parse<double>(text);
-  return number && std::isfinite(*number) && *number > 0
-             ? std::string()
-             : fmt::format("'{}' is not a number above 0", text);
+  const auto number = parse_number(text);
+  return number && *number > 0 ? std::string() : fmt::format("'{}' is not a number above 0", text);
 }
 
 std::string seed_number(const std::string& text) {
@@ -55,7 +58,7 @@ std::string seed_number(const std::string& text) {
 
 std::string seconds_number(const std::string& text) {
   constexpr double kMostSeconds = 9e6;  // 104 days, in 64 bits of picoseconds
-  const auto number = parse<double>(text);
+  const auto number = parse_number(text);
   return number && *number > 0 && *number <= kMostSeconds
              ? std::string()
              : fmt::format(
@@ -63,14 +66,13 @@ std::string seconds_number(const std::string& text) {
 }
 
 std::string non_negative_number(const std::string& text) {
-  const auto number = parse<double>(text);
-  return number && std::isfinite(*number) && *number >= 0
-             ? std::string()
-             : fmt::format("'{}' is not a number of 0 or more", text);
+  const auto number = parse_number(text);
+  return number && *number >= 0 ? std::string()
+                                : fmt::format("'{}' is not a number of 0 or more", text);
 }
 
 std::string share_number(const std::string& text) {
-  const auto number = parse<double>(text);
+  const auto number = parse_number(text);
   return number && *number >= 0 && *number <= 1
              ? std::string()
              : fmt::format("'{}' is not a share from 0 to 1", text);

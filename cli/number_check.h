@@ -1,9 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace stagewright {
+
+/// A finite number that is the whole text, as all options read theirs: decimal or with an
+/// exponent, no unit, no blanks.
+[[nodiscard]] std::optional<double> parse_number(const std::string& text);
 
 /// Checks of numbers on the command line, for CLI::Option::check: empty when `text` will do,
 /// otherwise what is wrong and what to write.

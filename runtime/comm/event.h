@@ -11,12 +11,15 @@ namespace stagewright {
 
 /// When an operation reached each point of its life, since the start of the run.
 /// `started - ready` is waiting for peers, `done - started` is transferring.
-struct EventTimes {
+struct CommTimes {
   TimePoint posted;   ///< the call was made
   TimePoint ready;    ///< this rank could begin: stream reached it, awaited event was complete
   TimePoint started;  ///< the last peer was ready too
   TimePoint done;     ///< its buffers may be used again
-  friend bool operator==(const EventTimes&, const EventTimes&) = default;
+  /// What the transfer takes of a core: processor time of the threads that made it, divided evenly
+  /// among those whose members it is for.  Zero where a backend does not know.
+  Duration thread_time{};
+  friend bool operator==(const CommTimes&, const CommTimes&) = default;
 };
 
 /// What a backend implements for its events.
@@ -33,7 +36,7 @@ class EventState {
   /// Why it failed, if it did.
   [[nodiscard]] virtual std::optional<Error> failure() const = 0;
   /// REQUIRES: ready().
-  [[nodiscard]] virtual EventTimes times() const = 0;
+  [[nodiscard]] virtual CommTimes times() const = 0;
   /// Returns once ready(); throws BackendError if it failed or the backend's limit of
   /// waiting passed, which also ends the run of every other rank.
   virtual void wait() = 0;
@@ -60,8 +63,8 @@ class Event {
     return state_ == nullptr ? std::nullopt : state_->failure();
   }
   /// REQUIRES: ready().  All zero for none().
-  [[nodiscard]] EventTimes times() const {
-    return state_ == nullptr ? EventTimes{} : state_->times();
+  [[nodiscard]] CommTimes times() const {
+    return state_ == nullptr ? CommTimes{} : state_->times();
   }
   /// For backends: null for none().
   [[nodiscard]] const std::shared_ptr<EventState>& state() const { return state_; }

@@ -13,7 +13,7 @@ std::optional<Error> HostOperation::failure() const {
   return state_.load() == State::kFailed ? error_ : std::nullopt;
 }
 
-EventTimes HostOperation::times() const {
+CommTimes HostOperation::times() const {
   SW_CHECK(ready(), "times are read after the event is ready");
   return times_;
 }
@@ -27,9 +27,13 @@ void HostOperation::wait() {
   }
 }
 
-void HostOperation::finish(TimePoint started, TimePoint done, Agenda& agenda) {
+void HostOperation::finish(TimePoint started,
+                           TimePoint done,
+                           Duration thread_time,
+                           Agenda& agenda) {
   times_.started = started;
   times_.done = done;
+  times_.thread_time = thread_time;
   settle(State::kDone, agenda);
 }
 

@@ -25,7 +25,7 @@ class HostOperation : public EventState {
 
   [[nodiscard]] bool ready() const override { return state_.load() != State::kPending; }
   [[nodiscard]] std::optional<Error> failure() const override;
-  [[nodiscard]] EventTimes times() const override;
+  [[nodiscard]] CommTimes times() const override;
   void wait() override;
 
   /// Begins it; may call finish() at once.  Called once, under the home's lock: anything
@@ -36,7 +36,7 @@ class HostOperation : public EventState {
   /// Of one that has begun: what it is still waiting for.
   [[nodiscard]] virtual std::string missing() const = 0;
 
-  void finish(TimePoint started, TimePoint done, Agenda& agenda);
+  void finish(TimePoint started, TimePoint done, Duration thread_time, Agenda& agenda);
   void fail(Error error, Agenda& agenda);
 
   [[nodiscard]] HostProgress& home() const { return home_; }
@@ -60,7 +60,7 @@ class HostOperation : public EventState {
 
   HostProgress& home_;
   Event after_;
-  EventTimes times_;            // complete before state_ leaves kPending
+  CommTimes times_;             // complete before state_ leaves kPending
   std::optional<Error> error_;  // the same
   std::atomic<State> state_ = State::kPending;
 

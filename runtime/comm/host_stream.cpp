@@ -17,7 +17,7 @@ class MarkOperation final : public HostOperation {
 
   void begin(Agenda& agenda) override {
     const TimePoint now = home().run().clock().now();
-    finish(now, now, agenda);
+    finish(now, now, {}, agenda);
   }
   [[nodiscard]] std::string describe() const override {
     return fmt::format("a mark on stream '{}'", stream_);
@@ -64,7 +64,7 @@ class HostEventSource final : public EventSource {
   void complete() override {
     Agenda agenda(operation_->home());
     const TimePoint now = operation_->home().run().clock().now();
-    operation_->finish(now, now, agenda);
+    operation_->finish(now, now, {}, agenda);
     agenda.run();
   }
   void fail(Error error) override {

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/divide_up.h"
 #include "runtime/comm/meeting_operation.h"
+#include "runtime/comm/thread_time.h"
 
 namespace stagewright {
 
@@ -27,14 +29,23 @@ bool Meeting::transfer_chunk(const RunClock& clock, Agenda& agenda) {
   if (chunk >= chunking_.chunks()) {
     return false;
   }
+  const Duration before = thread_time();
   do_chunk(contract_, buffers_, chunking_, chunk);
+  thread_time_.fetch_add((thread_time() - before).count());
   if (ended_.fetch_add(1) + 1 == chunking_.chunks()) {
     const TimePoint done = clock.now();
     for (const auto& operation : operations_) {
-      operation->end_part(started_, done, agenda);
+      operation->end_part(started_, done, thread_time_of_each(), agenda);
     }
   }
   return true;
+}
+
+Duration Meeting::thread_time_of_each() const {
+  const auto chunks = static_cast<std::int64_t>(chunking_.chunks());
+  const auto threads = static_cast<std::int64_t>(transferring_members().size());
+  // Whole chunks: of three on two threads, one of them makes two.
+  return Duration(thread_time_.load()) * divide_up(chunks, threads) / chunks;
 }
 
 Bytes Meeting::bytes() const {

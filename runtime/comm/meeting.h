@@ -44,6 +44,9 @@ class Meeting {
   [[nodiscard]] std::vector<HostProgress*> transferring_members() const;
 
  private:
+  /// Of the whole transfer, on one of the threads that make it.
+  [[nodiscard]] Duration thread_time_of_each() const;
+
   Contract contract_;
   Chunking chunking_;
   std::vector<std::shared_ptr<MeetingOperation>> operations_;
@@ -52,6 +55,7 @@ class Meeting {
   TimePoint started_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<std::size_t> ended_ = 0;
+  std::atomic<Duration::rep> thread_time_ = 0;  ///< of all chunks
 };
 
 }  // namespace stagewright

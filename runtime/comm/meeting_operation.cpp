@@ -32,7 +32,7 @@ MeetingOperation::MeetingOperation(HostProgress& home, Event after, std::vector<
 void MeetingOperation::begin(Agenda& agenda) {
   if (parts_.empty()) {
     const TimePoint now = home().run().clock().now();
-    finish(now, now, agenda);
+    finish(now, now, {}, agenda);
     return;
   }
   for (const MeetingPart& part : parts_) {
@@ -70,13 +70,17 @@ std::string MeetingOperation::missing() const {
   return text.empty() ? "all ranks have arrived" : "not arrived: " + text;
 }
 
-void MeetingOperation::end_part(TimePoint started, TimePoint done, Agenda& agenda) {
+void MeetingOperation::end_part(TimePoint started,
+                                TimePoint done,
+                                Duration thread_time,
+                                Agenda& agenda) {
+  thread_time_.fetch_add(thread_time.count());
   const Duration::rep mine = started.time_since_epoch().count();
   Duration::rep last = last_started_.load();
   while (last < mine && !last_started_.compare_exchange_weak(last, mine)) {
   }
   if (remaining_.fetch_sub(1) == 1) {
-    finish(TimePoint(Duration(last_started_.load())), done, agenda);
+    finish(TimePoint(Duration(last_started_.load())), done, Duration(thread_time_.load()), agenda);
   }
 }
 

@@ -36,12 +36,13 @@ class MeetingOperation : public HostOperation,
   [[nodiscard]] std::string missing() const override;
 
   /// One of its meetings has ended.
-  void end_part(TimePoint started, TimePoint done, Agenda& agenda);
+  void end_part(TimePoint started, TimePoint done, Duration thread_time, Agenda& agenda);
 
  private:
   std::vector<MeetingPart> parts_;
   std::atomic<std::size_t> remaining_;
   std::atomic<Duration::rep> last_started_ = 0;
+  std::atomic<Duration::rep> thread_time_ = 0;
 };
 
 }  // namespace stagewright

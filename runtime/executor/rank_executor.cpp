@@ -8,6 +8,7 @@
 
 #include "core/base/check.h"
 #include "runtime/backend_error.h"
+#include "runtime/comm/thread_time.h"
 #include "runtime/compute/master_copy.h"
 #include "runtime/compute/optimizer_updates.h"
 #include "runtime/executor/initialize_parameters.h"
@@ -22,11 +23,6 @@ namespace {
 /// stands ready while the stage before is still computing; near enough that a step does not begin
 /// with the posting of all its messages.
 constexpr std::int32_t kActionsAhead = 4;
-
-[[nodiscard]] bool on_host(const Instruction& instruction) {
-  return instruction.kind == InstructionKind::kCompute ||
-         instruction.kind == InstructionKind::kLoad;
-}
 
 [[nodiscard]] ElementType element_type(DType type) {
   switch (type) {
@@ -220,8 +216,8 @@ void RankExecutor::end_step(StepRecord* record) {
   }
   if (record != nullptr) {
     for (const std::size_t i : communication_) {
-      const EventTimes times = events_[i].times();
-      record->times[i] = {times.posted, times.ready, times.started, times.done};
+      const CommTimes of = events_[i].times();
+      record->times[i] = {of.posted, of.ready, of.started, of.done, of.thread_time};
     }
     record->end = endpoint_.clock().now();
   }
@@ -248,6 +244,7 @@ void RankExecutor::run_on_host(std::size_t index,
   if (record_ != nullptr) {
     times.start = instruction.waits.empty() ? times.posted : endpoint_.clock().now();
     times.ready = times.start;
+    times.thread_time = -thread_time();
   }
   if (instruction.kind == InstructionKind::kLoad) {
     const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
@@ -256,6 +253,7 @@ void RankExecutor::run_on_host(std::size_t index,
     compute(index, constants);
   }
   if (record_ != nullptr) {
+    times.thread_time += thread_time();
     times.end = endpoint_.clock().now();
     record_->times[index] = times;
   }

@@ -269,6 +269,11 @@ OperandPlace persistent_place(const RankPlan& plan, TensorId tensor) {
   return {index, plan.arena.offsets[index], spec.bytes().count()};
 }
 
+bool on_host(const Instruction& instruction) {
+  return instruction.kind == InstructionKind::kCompute ||
+         instruction.kind == InstructionKind::kLoad;
+}
+
 std::string describe(const RankPlan& plan, const Instruction& instruction) {
   const Action& action = plan.program->actions[static_cast<std::size_t>(instruction.action)];
   std::string text = fmt::format("action {} ({})", instruction.action, to_string(action));

@@ -61,6 +61,9 @@ struct Instruction {
   Flops flops{};
 };
 
+/// Run by the rank's own thread; everything else is posted, and goes on beside it.
+[[nodiscard]] bool on_host(const Instruction& instruction);
+
 /// A rank's action list made flat, ready to be run any number of times: the operations in issue
 /// order, each with its place in memory and with what it has to wait for.  Instructions of
 /// different lanes wait for each other exactly where they touch the same bytes and at least one of

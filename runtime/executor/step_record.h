@@ -15,6 +15,7 @@ struct InstructionTimes {
   TimePoint ready;
   TimePoint start;
   TimePoint end;
+  Duration thread_time{};  ///< what it took of a core
 };
 
 /// What one rank measured in one step.  The vectors keep their memory from step to step.

@@ -98,6 +98,7 @@ void report(const ProfileOptions& options, std::string what, double done) {
   run_options.steps = options.warm_up + options.steps;
   run_options.first_traced_step = options.warm_up;
   run_options.traced_steps = std::nullopt;
+  run_options.virtual_clock = options.virtual_clock;
   run_options.seed = options.seed;
   run_options.timeout = options.timeout;
   run_options.stop = options.stop;
@@ -109,7 +110,11 @@ void report(const ProfileOptions& options, std::string what, double done) {
   if (ran->stopped) {
     return fail(ErrorCode::kBackendFailed, "the measurement was stopped", schedule.model_name);
   }
-  samples.add(schedule, ran->trace, options.warm_up);
+  if (ran->virtual_trace) {
+    samples.add(schedule, *ran->virtual_trace, 0);  // holds the traced steps alone
+  } else {
+    samples.add(schedule, ran->trace, options.warm_up);
+  }
   return {};
 }
 
@@ -131,6 +136,7 @@ Result<Profile> measure_segments(std::span<const Schedule> schedules,
   Profile result;
   result.device = options.device;
   result.made_by = provenance();
+  result.made_by["clock"] = options.virtual_clock ? "virtual" : "wall";
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     const Schedule& schedule = schedules[i];
     report(options,

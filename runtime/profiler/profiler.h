@@ -19,6 +19,9 @@ struct ProfileOptions {
   std::int32_t warm_up = 2;    ///< steps of each schedule that do not count
   std::int32_t steps = 10;     ///< steps of each schedule that do
   std::uint64_t seed = 0;
+  /// Keep the thread time of operations instead of their wall time, which means little where ranks
+  /// share cores.
+  bool virtual_clock = false;
   bool links = true;
   /// Of the link measurements.  Empty: 256 B to 16 MiB in powers of 4.
   std::vector<Bytes> message_sizes;

@@ -100,10 +100,12 @@ class StepEvents {
 
 }  // namespace
 
-Trace measured_trace(const Schedule& schedule, std::span<const RankMeasurements> ranks) {
+Trace measured_trace(const Schedule& schedule,
+                     std::span<const RankMeasurements> ranks,
+                     std::string_view clock) {
   Trace trace;
   trace.measured = true;
-  trace.clock = "wall";
+  trace.clock = clock;
   trace.schedule_hash = schedule_hash(schedule);
   trace.model = schedule.model_name;
   trace.plan_summary = schedule.schedule_name;

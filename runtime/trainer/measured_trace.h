@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/schedule/schedule.h"
@@ -17,9 +18,11 @@ struct RankMeasurements {
   std::vector<StepTotals> totals;
 };
 
-/// Puts the ranks' records together.  A step begins when its first rank begins.
+/// Puts the ranks' records together.  A step begins when its first rank begins.  `clock` is what
+/// their times were taken with (Trace::clock).
 /// REQUIRES: the ranks in order, with equally many steps.
 [[nodiscard]] Trace measured_trace(const Schedule& schedule,
-                                   std::span<const RankMeasurements> ranks);
+                                   std::span<const RankMeasurements> ranks,
+                                   std::string_view clock);
 
 }  // namespace stagewright

@@ -23,6 +23,7 @@
 #include "runtime/trainer/measured_trace.h"
 #include "runtime/trainer/runnable.h"
 #include "runtime/trainer/sampled_batches.h"
+#include "runtime/trainer/virtual_clock.h"
 
 namespace stagewright {
 
@@ -311,7 +312,10 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
     report.skipped_steps = rank.scaler().skipped();
     report.loss_scale = rank.scaler().scale();
   }
-  report.trace = measured_trace(schedule, measurements);
+  report.trace = measured_trace(schedule, measurements, "wall");
+  if (options.virtual_clock) {
+    report.virtual_trace = measured_trace(schedule, on_virtual_clock(measurements), "virtual");
+  }
   return report;
 }
 

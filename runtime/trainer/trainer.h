@@ -48,6 +48,9 @@ struct RunOptions {
   std::int32_t first_traced_step = 0;
   std::optional<std::int32_t> traced_steps = 32;  ///< absent: all from the first on
 
+  /// Also put the traced steps on the virtual clock (virtual_clock.h), for where ranks share cores.
+  bool virtual_clock = false;
+
   /// A rank that waits longer than this for another ends the run.
   Duration timeout = std::chrono::seconds(60);
   /// Set from outside (Ctrl-C): the run ends after the step that is running, or, if that does not
@@ -62,9 +65,10 @@ struct RunOptions {
 };
 
 struct RunReport {
-  Trace trace;                      ///< measured: clock "wall"; losses and norms of all steps
-  std::vector<MemoryPeaks> memory;  ///< by rank: high-water marks of the arena
-  std::vector<Bytes> arenas;        ///< by rank: size of the block that was taken
+  Trace trace;                         ///< measured: clock "wall"; losses and norms of all steps
+  std::optional<Trace> virtual_trace;  ///< clock "virtual"; the traced steps alone, if asked for
+  std::vector<MemoryPeaks> memory;     ///< by rank: high-water marks of the arena
+  std::vector<Bytes> arenas;           ///< by rank: size of the block that was taken
   std::vector<std::vector<ExecutedOperation>> executed;  ///< by rank: log of the last step
   bool stopped = false;            ///< by RunOptions::stop, before all steps were done
   std::int64_t skipped_steps = 0;  ///< that changed no weight: loss or gradient norm was no number

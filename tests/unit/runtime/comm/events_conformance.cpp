@@ -129,7 +129,7 @@ TEST_P(CommunicatorConformance, AStreamRunsItsOperationsOneAfterTheOther) {
     EXPECT_EQ(buffer, std::vector<float>(50000, 1048576.0F));
     for (std::size_t i = 0; i < events.size(); ++i) {
       ASSERT_TRUE(events[i].ready());
-      const EventTimes times = events[i].times();
+      const CommTimes times = events[i].times();
       EXPECT_LE(times.posted, times.ready);
       EXPECT_LE(times.ready, times.started);
       EXPECT_LE(times.started, times.done);

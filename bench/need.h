@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+#include "core/base/result.h"
+
+namespace stagewright {
+
+/// The value; where there is none, ends the program with the message.
+template <class T>
+T need(Result<T> result) {
+  if (!result) {
+    std::cerr << "error: " << result.error().to_string() << "\n";
+    std::exit(EXIT_FAILURE);
+  }
+  return std::move(*result);
+}
+
+}  // namespace stagewright
