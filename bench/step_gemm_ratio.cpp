@@ -5,8 +5,8 @@
 ///
 ///   step_gemm_ratio [--rounds 5] [--steps 4] [--precision fp32|bf16] [--json FILE]
 ///
-/// Compares thread CPU time of the products with the step's wall time where the machine is idle; on
-/// a loaded one only the smallest of many rounds means something.
+/// Wall times; on a machine that does something else too, only the smallest of many rounds means
+/// something.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -23,6 +23,7 @@
 #include "core/base/file.h"
 #include "core/cluster/cluster.h"
 #include "core/model/transformer.h"
+#include "need.h"
 #include "planner/lower/lower.h"
 #include "runtime/compute/cpu_device.h"
 #include "runtime/executor/rank_plan.h"
@@ -38,15 +39,6 @@ struct Settings {
   std::string precision = "fp32";
   std::string json;
 };
-
-template <class T>
-T need(Result<T> result) {
-  if (!result) {
-    std::cerr << "error: " << result.error().to_string() << "\n";
-    std::exit(1);
-  }
-  return std::move(*result);
-}
 
 Schedule peer_schedule(DType compute) {
   TransformerShape shape;
