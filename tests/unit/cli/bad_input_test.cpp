@@ -354,6 +354,10 @@ TEST_F(BadInputs, OfARun) {
           {"run", good, "--data", "docs", "--group", "*.bias=x"},
           ExitCode::kInvalidInput,
           {"--group", "'*.bias=x'", "NAMES=RATE"}});
+  expect({"a weight decay that is no finite number",
+          {"run", good, "--data", "docs", "--group", "*.bias=1,nan"},
+          ExitCode::kInvalidInput,
+          {"--group", "'*.bias=1,nan'"}});
   expect({"a group that no parameter belongs to",
           {"run", good, "--data", good, "--group", "nothing=2"},
           ExitCode::kInvalidInput,
