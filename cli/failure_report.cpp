@@ -13,6 +13,7 @@
 #include "cli/path_check.h"
 #include "cli/simulate_report.h"
 #include "cli/table.h"
+#include "core/base/mean_time.h"
 #include "sim/analysis/goodput.h"
 
 namespace stagewright {
@@ -27,7 +28,7 @@ class FailureReport final : public SimulateReport {
     };
     CLI::Option* job = add("--mtbf", mtbf_, "Mean time between failures of the whole job (5h)")
                            ->check(value_given);
-    add("--node-mtbf", node_mtbf_, "The same of one node; divided by the nodes of the plan")
+    add("--node-mtbf", node_mtbf_, "The same of one node (264d); divided by the plan's nodes")
         ->check(value_given)
         ->excludes(job);
     add("--checkpoint-time", checkpoint_, "That a checkpoint holds training up (30s)")
@@ -106,9 +107,13 @@ class FailureReport final : public SimulateReport {
 
   [[nodiscard]] Result<FailureModel> model_of(const SimulatedPlan& plan) const {
     FailureModel model;
+    const bool of_job = !mtbf_.empty();
+    const auto mean = parse_mean_time(of_job ? mtbf_ : node_mtbf_);
+    if (!mean) {
+      return fail(mean.error().code, mean.error().message, of_job ? "--mtbf" : "--node-mtbf");
+    }
+    model.mtbf = of_job ? *mean : *mean / nodes_of(plan);
     const std::pair<const char*, std::pair<const std::string&, Duration&>> times[] = {
-        {mtbf_.empty() ? "--node-mtbf" : "--mtbf",
-         {mtbf_.empty() ? node_mtbf_ : mtbf_, model.mtbf}},
         {"--checkpoint-time", {checkpoint_, model.checkpoint_time}},
         {"--restart-time", {restart_, model.restart_time}},
         {"--repair-time", {repair_, model.repair_time}}};
@@ -119,9 +124,6 @@ class FailureReport final : public SimulateReport {
       }
       value.second = *time;
     }
-    if (mtbf_.empty()) {
-      model.mtbf = Duration(model.mtbf.count() / nodes_of(plan));
-    }
     model.step_time = plan.summary.step_time;
     if (interval_ > 0) {
       model.interval_steps = interval_;
@@ -131,13 +133,13 @@ class FailureReport final : public SimulateReport {
   }
 
   /// Nodes that the plan's ranks lie on.
-  static std::int64_t nodes_of(const SimulatedPlan& plan) {
+  static double nodes_of(const SimulatedPlan& plan) {
     const std::vector<NodeId> node_of = plan.inputs.cluster.node_table();
     std::set<NodeId> nodes;
     for (const RankBinding& rank : plan.schedule.ranks) {
       nodes.insert(node_of[rank.device.index()]);
     }
-    return static_cast<std::int64_t>(nodes.size());
+    return static_cast<double>(nodes.size());
   }
 
   static nlohmann::json to_json(const Goodput& goodput) {

@@ -16,7 +16,7 @@ namespace {
 class FailingRun {
  public:
   FailingRun(const FailureModel& model, std::int64_t failures, std::uint64_t seed)
-      : mtbf_(to_seconds(model.mtbf)),
+      : mtbf_(model.mtbf.count()),
         work_(to_seconds(model.step_time) * static_cast<double>(steps_between_checkpoints(model))),
         checkpoint_(to_seconds(model.checkpoint_time)),
         restart_(to_seconds(model.restart_time)),

@@ -12,15 +12,15 @@
 
 namespace stagewright {
 
-Duration young_interval(Duration checkpoint_time, Duration mtbf) {
-  return from_seconds(std::sqrt(2 * to_seconds(checkpoint_time) * to_seconds(mtbf)));
+Duration young_interval(Duration checkpoint_time, MeanTime mtbf) {
+  return from_seconds(std::sqrt(2 * to_seconds(checkpoint_time) * mtbf.count()));
 }
 
-Duration daly_interval(Duration checkpoint_time, Duration mtbf) {
+Duration daly_interval(Duration checkpoint_time, MeanTime mtbf) {
   const double c = to_seconds(checkpoint_time);
-  const double m = to_seconds(mtbf);
+  const double m = mtbf.count();
   if (c >= 2 * m) {
-    return mtbf;
+    return from_seconds(m);
   }
   const double ratio = c / (2 * m);
   return from_seconds(std::sqrt(2 * c * m) * (1 + std::sqrt(ratio) / 3 + ratio / 9) - c);
@@ -37,18 +37,18 @@ double erlang_loss(std::int64_t servers, double load) {
   return loss;
 }
 
-double day_in(Duration time) {
+double times_a_day(MeanTime between) {
   constexpr double kSecondsPerDay = 86400;
-  return kSecondsPerDay / to_seconds(time);
+  return kSecondsPerDay / between.count();
 }
 
 }  // namespace
 
 Result<void> check_failures(const FailureModel& model) {
-  const std::pair<const char*, Duration> needed[] = {{"mean time between failures", model.mtbf},
+  const std::pair<const char*, MeanTime> needed[] = {{"mean time between failures", model.mtbf},
                                                      {"step time", model.step_time}};
   for (const auto& [what, time] : needed) {
-    if (time <= Duration{}) {
+    if (time <= MeanTime{}) {
       return fail(ErrorCode::kInvalidInput,
                   fmt::format("the {} is {}; it must be above zero", what, to_string(time)));
     }
@@ -77,7 +77,7 @@ Result<void> check_failures(const FailureModel& model) {
                             stretch));
   }
   constexpr double kMostMeanTimes = 700;
-  if (std::max(stretch, to_seconds(model.restart_time)) / to_seconds(model.mtbf) > kMostMeanTimes) {
+  if (std::max(stretch, to_seconds(model.restart_time)) / model.mtbf.count() > kMostMeanTimes) {
     return fail(ErrorCode::kInfeasible,
                 fmt::format("with a failure every {} on average the run gets nowhere: a stretch "
                             "with its checkpoint takes {}, a restart {}",
@@ -104,7 +104,7 @@ Result<Goodput> expected_goodput(const FailureModel& model) {
   Goodput result;
   result.interval_steps = steps_between_checkpoints(model);
   result.interval = model.step_time * result.interval_steps;
-  const double m = to_seconds(model.mtbf);
+  const double m = model.mtbf.count();
   const double work = to_seconds(result.interval);
   const double checkpoint = to_seconds(model.checkpoint_time);
   const double restart = to_seconds(model.restart_time);
@@ -121,7 +121,7 @@ Result<Goodput> expected_goodput(const FailureModel& model) {
   // Every failure of a stretch is followed by one restart that succeeds.
   result.restart = failed * restart * share;
   result.lost = 1 - result.no_spare - result.useful - result.checkpoint - result.restart;
-  result.failures_per_day = (1 - result.no_spare) * day_in(model.mtbf);
+  result.failures_per_day = (1 - result.no_spare) * times_a_day(model.mtbf);
   return result;
 }
 

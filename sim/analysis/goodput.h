@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/base/mean_time.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 
@@ -10,7 +11,7 @@ namespace stagewright {
 
 /// A long run that fails now and then and goes on from its last checkpoint.
 struct FailureModel {
-  Duration mtbf{};             ///< mean time between failures of the whole job; exponential
+  MeanTime mtbf{};             ///< mean time between failures of the whole job; exponential
   Duration checkpoint_time{};  ///< that a checkpoint holds training up
   Duration restart_time{};     ///< from a failure until training goes on
   Duration step_time{};        ///< checkpoints are taken behind whole steps
@@ -39,10 +40,10 @@ struct Goodput {
 /// Daly's optimum (2006, equation 37), a correction of Young's sqrt(2 C M) (1974):
 ///   sqrt(2 C M) (1 + sqrt(C / 2M) / 3 + (C / 2M) / 9) - C   where C < 2 M, else M
 /// with C the checkpoint time and M the mean time between failures.
-[[nodiscard]] Duration daly_interval(Duration checkpoint_time, Duration mtbf);
+[[nodiscard]] Duration daly_interval(Duration checkpoint_time, MeanTime mtbf);
 
 /// Young's first-order optimum, sqrt(2 C M).
-[[nodiscard]] Duration young_interval(Duration checkpoint_time, Duration mtbf);
+[[nodiscard]] Duration young_interval(Duration checkpoint_time, MeanTime mtbf);
 
 /// Expected shares of a run without end.  A stretch of work t with its checkpoint C takes
 /// M e^(R/M) (e^((t + C)/M) - 1) in expectation (Daly 2006, equation 20; restarts may fail, too).

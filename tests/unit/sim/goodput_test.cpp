@@ -73,6 +73,17 @@ TEST(Goodput, DalysIntervalBeatsOthers) {
   }
 }
 
+// A node that fails once in ten years is of no consequence, but is counted.
+TEST(Goodput, MeanTimesOfYearsCount) {
+  FailureModel model = model_of(5h, 30s, 300s);
+  model.mtbf = MeanTime(10 * 365 * 86400.0);
+  const Goodput goodput = expected(model);
+  EXPECT_NEAR(goodput.failures_per_day, 1 / 3650.0, 1e-9);
+  // sqrt(2 C M) = 137.6 ks between checkpoints, each of 30 s.
+  EXPECT_NEAR(goodput.checkpoint, 30 / 137.6e3, 1e-6);
+  EXPECT_NEAR(sum_of(goodput), 1, 1e-12);
+}
+
 // 10^5 failures: the lengths of the stretches between them are exponential, so that their mean is
 // known to 0.3 %.  The shares that depend on it may differ by four times as much of themselves.
 TEST(Goodput, SimulationAndExpectationAgree) {
