@@ -7,6 +7,7 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -90,7 +91,9 @@ StepSamples sample_steps(const EventGraph& graph, const MonteCarloOptions& optio
   std::vector<Duration> times(static_cast<std::size_t>(options.samples));
   const Timed timed = prepare(graph, options);
   tbb::enumerable_thread_specific<Sampler> samplers([&] { return Sampler(timed); });
-  tbb::task_arena arena(options.threads == 0 ? tbb::task_arena::automatic : options.threads);
+  // More threads than that would only wait for each other.
+  const int most = tbb::info::default_concurrency();
+  tbb::task_arena arena(options.threads == 0 ? most : std::min(options.threads, most));
   arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, times.size()),
                       [&](const tbb::blocked_range<std::size_t>& range) {
