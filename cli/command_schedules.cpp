@@ -15,6 +15,7 @@
 #include "core/base/file.h"
 #include "formats/pytorch_csv.h"
 #include "formats/schedule_vector.h"
+#include "planner/lower/lowered_list.h"
 #include "planner/schedules/registry.h"
 
 namespace stagewright {
@@ -49,7 +50,9 @@ ExitCode list_schedules(const Context& context) {
       << table.to_string()
       << "\nP ranks, M micro-batches, V stages a rank, r the rank; bubble as idle time and "
          "peak in micro-batches of a stage;\nF, B, I, W: a stage's forward, backward and "
-         "its input and weight halves, F&B an overlapped pair.\n";
+         "its input and weight halves, F&B an overlapped pair.\nBubbles are those of equal stages "
+         "without transfer times, where the backward is split with I and W about as long as F;\n"
+         "`schedules compare` tells them for other costs.\n";
   return ExitCode::kSuccess;
 }
 
@@ -57,7 +60,8 @@ struct EmitCommand {
   std::string schedule;
   OrderOptions order;
   CostOptions costs;
-  std::string format;  ///< empty: csv, or json under --json
+  bool lowered = false;  ///< with sends and receives
+  std::string format;    ///< empty: csv, or json under --json
   std::string out;
 };
 
@@ -70,14 +74,20 @@ Result<std::string> emit(const EmitCommand& command) {
                             generator->name),
                 "--costs");
   }
-  const Result<NamedOrder> made =
-      generate_order(command.schedule, command.order, command.costs, kTextBytes);
+  const Result<NamedOrder> made = generate_order(command.schedule,
+                                                 command.order,
+                                                 command.costs,
+                                                 command.lowered ? kLoweredTextBytes : kTextBytes);
   if (!made) {
     return fail(made.error().code, made.error().message, made.error().where);
   }
-  const TokenList list = token_list(made->order);
-  return command.format == "json" ? write_schedule_vector(list, made->name)
-                                  : write_pytorch_csv(list);
+  const Result<TokenList> list =
+      command.lowered ? lowered_list(made->order) : Result<TokenList>(token_list(made->order));
+  if (!list) {
+    return fail(list.error().code, list.error().message, list.error().where);
+  }
+  return command.format == "json" ? write_schedule_vector(*list, made->name)
+                                  : write_pytorch_csv(*list);
 }
 
 ExitCode run_emit(const Context& context, EmitCommand command) {
@@ -116,6 +126,9 @@ void add_emit_command(CLI::App& app, Chosen& chosen) {
   add_cost_options(*command, options->costs);
   command->get_option("--ranks")->required();
   command->get_option("--chunks")->required();
+  command->add_flag("--lowered",
+                    options->lowered,
+                    "With sends and receives in one order of all transfers; pairs one by one");
   command
       ->add_option(
           "--format",

@@ -13,10 +13,11 @@ namespace stagewright {
 
 /// Bytes that an action of a generated list takes at the most, as measured over all schedules
 /// (tests/unit/cli/list_memory_test.cpp): order and static pass; with the times of single actions,
-/// their trace and its explanation; and as text.
+/// their trace and its explanation; as text; and as text with sends and receives.
 inline constexpr double kSummaryBytes = 64;
 inline constexpr double kPictureBytes = 2000;
 inline constexpr double kTextBytes = 220;
+inline constexpr double kLoweredTextBytes = 500;
 
 /// Fails with kInvalidInput, naming `where`, when a list of about so many actions would not fit
 /// into `memory` or has more than an index counts; says how many would fit.

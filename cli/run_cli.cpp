@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 #include <ostream>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -65,22 +66,27 @@ std::string join(const std::vector<std::string>& arguments) {
   return line;
 }
 
-/// A message when the first argument is meant as a command and is none.
+/// A message when the first arguments are meant as a command, or as one below it, and are none.
 std::optional<std::string> unknown_command(const CLI::App& app,
-                                           const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front().starts_with('-')) {
+                                           std::span<const std::string> arguments,
+                                           const std::string& above = {}) {
+  std::vector<std::string> names;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  for (const CLI::App* command : commands) {
+    names.push_back(command->get_name());
+  }
+  if (names.empty() || arguments.empty() || arguments.front().starts_with('-')) {
     return std::nullopt;
   }
   const std::string& name = arguments.front();
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  if (std::ranges::find(names, name) != names.end()) {
-    return std::nullopt;
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) {
+    return unknown_command(*commands[static_cast<std::size_t>(found - names.begin())],
+                           arguments.subspan(1),
+                           name + " ");
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
-  return "no command is called '" + name + "'" + suggestion(name, views);
+  return "no command is called '" + above + name + "'" + suggestion(name, views);
 }
 
 /// A wrong command line is told as JSON, too, where it asks for that.

@@ -16,7 +16,7 @@ namespace {
 /// A name without special characters matches itself alone.
 bool means(const std::string& pattern, const ScheduleGenerator& generator) {
   const auto matches = [&pattern](std::string_view name) {
-    return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
+    return fnmatch(pattern.c_str(), std::string(name).c_str(), FNM_CASEFOLD) == 0;
   };
   return matches(generator.name) || std::ranges::any_of(generator.aliases, matches);
 }

@@ -201,6 +201,22 @@ std::optional<std::string> unknown_marker(const TokenList& list) {
   return std::nullopt;
 }
 
+/// An empty line of a CSV is a rank, too.
+std::optional<std::string> idle_rank(const TokenList& list) {
+  for (std::size_t rank = 0; rank < list.ranks.size(); ++rank) {
+    if (std::ranges::none_of(list.ranks[rank], [](const ListItem& item) {
+          return item.kind == ListItemKind::kCompute;
+        })) {
+      return fmt::format(
+          "rank {} computes nothing and counts among the {} ranks, as an empty "
+          "line does",
+          rank,
+          list.ranks.size());
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_order_options(CLI::App& command, OrderOptions& options) {
@@ -278,6 +294,9 @@ Result<NamedList> load_list(const std::string& path) {
   }
   if (auto marker = unknown_marker(*list)) {
     warnings.push_back(*std::move(marker));
+  }
+  if (auto idle = idle_rank(*list)) {
+    warnings.push_back(*std::move(idle));
   }
   return NamedList{std::move(name), *std::move(list), std::move(warnings)};
 }

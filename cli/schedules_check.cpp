@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kNoTransfers =
     "\ncommunication was not examined: the list has no sends and receives, so that nothing is said "
-    "of deadlocks\namong them\n";
+    "of deadlocks\namong them (`schedules emit NAME --lowered` writes lists that have them)\n";
 
 struct CheckCommand {
   std::string file;

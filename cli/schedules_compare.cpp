@@ -320,7 +320,7 @@ std::string curve_text(const std::vector<Row>& rows) {
          "\no a named schedule, O one that is the best at its peak, * synthesised\n";
 }
 
-void print(std::ostream& out, const Comparison& comparison) {
+void print(std::ostream& out, const Comparison& comparison, const CompareCommand& command) {
   Table table({"schedule",
                "peak",
                "makespan",
@@ -348,6 +348,10 @@ void print(std::ostream& out, const Comparison& comparison) {
            "micro-batches of a whole rank (V times as many\nof a stage, which --memory-cap "
            "counts); bubble: idle time, the mean over ranks.\n";
   }
+  if (!command.costs.scaled_stages.empty()) {
+    out << "With --scale-stage schedules of unlike V do unlike work: a stage is 1/V of a rank's "
+           "layers.\n";
+  }
   if (comparison.rows.size() > 1) {
     out << "\n" << curve_text(comparison.rows);
   }
@@ -367,7 +371,7 @@ ExitCode run(const Context& context, const CompareCommand& command) {
   if (context.json) {
     *context.out << json_text(to_json(*comparison));
   } else {
-    print(*context.out, *comparison);
+    print(*context.out, *comparison, command);
   }
   return comparison->rows.empty() ? ExitCode::kInfeasible : ExitCode::kSuccess;
 }

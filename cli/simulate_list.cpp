@@ -16,6 +16,7 @@
 #include "cli/table.h"
 #include "core/base/version.h"
 #include "core/schedule/list_order.h"
+#include "planner/lower/lowered_list.h"
 #include "planner/schedules/registry.h"
 #include "planner/schedules/steady_state.h"
 #include "sim/analysis/list_trace.h"
@@ -135,16 +136,28 @@ Result<void> choose_queues(const SimulateListOptions& options,
   }
   return fail(ErrorCode::kInvalidInput,
               fmt::format("{} has no sends and receives that could queue; leave the option out, or "
-                          "give a lowered list",
+                          "give a list that has them, as `schedules emit --lowered` writes it",
                           name),
               "--queues");
+}
+
+/// A file's list as it stands; a schedule's with transfers where they are to queue.
+Result<TokenList> list_of(const Loaded& loaded, const SimulateListOptions& options) {
+  if (loaded.list) {
+    return *loaded.list;
+  }
+  return options.queues.empty() ? token_list(loaded.order) : lowered_list(loaded.order);
 }
 
 /// With the times of single actions.
 Result<Timed> time_by_item(const Loaded& loaded,
                            const ListPrices& prices,
                            const SimulateListOptions& options) {
-  const TokenList list = loaded.list ? *loaded.list : token_list(loaded.order);
+  const Result<TokenList> made = list_of(loaded, options);
+  if (!made) {
+    return fail(made.error().code, made.error().message, made.error().where);
+  }
+  const TokenList& list = *made;
   Timed timed{.check = check_order(list, prices.costs), .bubbles = {}, .path = {}, .trace = {}};
   if (timed.check.fault) {
     return timed;

@@ -60,6 +60,19 @@ std::string missing_keys(const json& root) {
   return missing;
 }
 
+/// Files of our own are told by name: their readers are other commands.
+std::string_view kind_of(const json& root) {
+  if (!root.is_object()) {
+    return "JSON";
+  }
+  if (const auto format = root.find("format");
+      format != root.end() && *format == "stagewright-schedule") {
+    return "a plan's lowered schedule, which `run PLAN --schedule FILE` executes";
+  }
+  return root.contains("model") && root.contains("cluster") ? "a plan, which `simulate PLAN` times"
+                                                            : "JSON";
+}
+
 class VectorReader {
  public:
   VectorReader(const json& root, std::string where) : root_(root), where_(std::move(where)) {}
@@ -179,10 +192,11 @@ Result<TokenList> parse_schedule_vector(std::string_view text, std::string_view 
   }
   if (const std::string missing = missing_keys(*root); !missing.empty()) {
     return fail(ErrorCode::kInvalidInput,
-                fmt::format("is JSON, but no schedule vector: it lacks {}; read are schedule "
+                fmt::format("is {}, but no schedule vector: it lacks {}; read are schedule "
                             "vectors (JSON with P, M, num_stages, placements, mb_placement and "
                             "ranks) and CSV of torch.distributed.pipelining, as `schedules emit` "
                             "writes both",
+                            kind_of(*root),
                             missing),
                 std::string(where));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "planner/schedules/zb_v.h"
 
 namespace stagewright {
+
 std::span<const ScheduleGenerator> schedule_generators() {
   static const std::array kGenerators{
       gpipe_schedule(),
@@ -52,10 +54,22 @@ std::span<const ScheduleGenerator> schedule_generators() {
   return kGenerators;
 }
 
+namespace {
+
+/// Their authors write 1F1B, GPipe and ZB-V.
+bool same_name(std::string_view one, std::string_view other) {
+  return std::ranges::equal(one, other, [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  });
+}
+
+}  // namespace
+
 Result<ScheduleGenerator> find_schedule(std::string_view name) {
   const auto all = schedule_generators();
-  const auto found = std::find_if(all.begin(), all.end(), [name](const ScheduleGenerator& g) {
-    return g.name == name || std::find(g.aliases.begin(), g.aliases.end(), name) != g.aliases.end();
+  const auto is_name = [name](std::string_view known) { return same_name(name, known); };
+  const auto found = std::ranges::find_if(all, [&](const ScheduleGenerator& g) {
+    return is_name(g.name) || std::ranges::any_of(g.aliases, is_name);
   });
   if (found != all.end()) {
     return *found;

@@ -115,6 +115,10 @@ TEST_F(BadInputs, OfTheModel) {
 TEST_F(BadInputs, OfTheCommandLine) {
   expect({"no command", {}, ExitCode::kUsage, {}});
   expect({"unknown command", {"plann"}, ExitCode::kUsage, {"did you mean 'plan'?"}});
+  expect({"unknown command below another",
+          {"schedules", "lst", "--json"},
+          ExitCode::kUsage,
+          {"no command is called 'schedules lst'; did you mean 'list'?"}});
   expect({"zero batch",
           plan_for(example("models/gpt-demo.json"), {"--global-batch", "0"}),
           ExitCode::kUsage,

@@ -105,6 +105,31 @@ TEST(ListMemory, NoPictureTakesMoreThanIsCountedFor) {
   }
 }
 
+TEST(ListMemory, NoTextWithTransfersTakesMoreThanIsCountedFor) {
+  if (kSanitized) {
+    GTEST_SKIP() << "memory of a sanitizer is not the program's";
+  }
+  constexpr std::int32_t kShort = 1024;
+  constexpr std::int32_t kLong = 4096;
+  for (const char* name : {"zb-h1", "zb-v", "chimera"}) {
+    const auto peak = [name](std::int32_t chunks) {
+      return peak_of({"schedules",
+                      "emit",
+                      name,
+                      "--ranks=16",
+                      "--chunks=" + std::to_string(chunks),
+                      "--lowered",
+                      "--json",
+                      "--out=/dev/null"});
+    };
+    const ScheduleGenerator generator = find_schedule(name).value();
+    const double each = (peak(kLong) - peak(kShort)) /
+                        (actions_of(generator, kLong) - actions_of(generator, kShort));
+    // What would fit is counted with every backward as two.
+    EXPECT_LE(each, (generator.splits_backward ? 1 : 1.5) * kLoweredTextBytes) << name;
+  }
+}
+
 TEST(ListMemory, SaysWhatWouldFit) {
   const Bytes memory(std::int64_t{16} << 30);
   EXPECT_TRUE(check_list_fits(1e6, 100, memory, "--chunks"));

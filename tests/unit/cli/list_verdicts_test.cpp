@@ -197,6 +197,17 @@ TEST_F(ListVerdicts, AreJsonWhateverGoesWrong) {
   }
 }
 
+TEST_F(ListVerdicts, WarnOfARankThatComputesNothing) {
+  const auto warnings = [](const CliResult& result) {
+    return nlohmann::json::parse(result.out).at("warnings");
+  };
+  EXPECT_TRUE(warnings(check(file(kGood), {"--json"})).empty());
+  const auto idle = warnings(check(file("0F0,0B0\n\n1F0,1B0\n"), {"--json"}));
+  ASSERT_EQ(idle.size(), 1U);
+  EXPECT_EQ(idle.at(0),
+            "rank 1 computes nothing and counts among the 3 ranks, as an empty line does");
+}
+
 /// Puts a text in the place of the standard input.
 class StandardInput {
  public:

@@ -54,6 +54,29 @@ TEST(SchedulesCommand, EmitsJsonWhereThatIsAskedFor) {
   EXPECT_EQ(read_file(file).value(), with({"--json"}).out);
 }
 
+TEST(SchedulesCommand, EmitsListsWithTransfersThatRunInEveryQueue) {
+  const std::vector<std::string> call{"schedules", "emit", "1f1b", "--ranks=2", "--chunks=1"};
+  const auto lowered = [](std::vector<std::string> all) {
+    all.emplace_back("--lowered");
+    return run_stagewright(all);
+  };
+  EXPECT_EQ(lowered(call).out, "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
+  const TemporaryFolder folder;
+  for (const std::string name : {"zb-v", "dualpipe-v", "chimera", "hanayo"}) {
+    const std::string file = (folder.path() / (name + ".json")).string();
+    ASSERT_EQ(
+        lowered({"schedules", "emit", name, "--ranks=4", "--chunks=8", "--json", "--out", file})
+            .code,
+        ExitCode::kSuccess);
+    const CliResult check = run_stagewright({"schedules", "check", file, "--json"});
+    const auto json = nlohmann::json::parse(check.out);
+    EXPECT_EQ(json.at("runs"), true) << name;
+    for (const auto& [model, makespan] : json.at("queues").items()) {
+      EXPECT_TRUE(makespan.is_number()) << name << " " << model;
+    }
+  }
+}
+
 TEST(SchedulesCommand, ChecksWhatItEmitted) {
   const TemporaryFolder folder;
   for (const std::string format : {"csv", "json"}) {
@@ -139,6 +162,26 @@ TEST(SchedulesCommand, ComparesTheNamedOnes) {
   const Names searched = compared({"1f1b", "synth"});
   EXPECT_EQ(searched.front(), "1f1b");
   EXPECT_TRUE(searched.back().starts_with("synth V=")) << searched.back();
+}
+
+TEST(SchedulesCommand, TakesNamesAsTheirAuthorsWriteThem) {
+  for (const std::string name : {"1F1B", "GPipe", "ZB-V", "DualPipeV", "Interleaved1F1B"}) {
+    EXPECT_EQ(run_stagewright({"schedules", "emit", name, "--ranks=2", "--chunks=4"}).code,
+              ExitCode::kSuccess)
+        << name;
+  }
+  EXPECT_EQ(compared({"DualPipe*"}), compared({"dualpipe*"}));
+}
+
+TEST(SchedulesCommand, ComparesUnlikeWorkOnlyWithANote) {
+  const auto says = [](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"schedules", "compare", "zb-v", "1f1b", "--ranks=2", "--chunks=4"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_stagewright(all).out.find("schedules of unlike V do unlike work") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says({"--scale-stage=last=1.5"}));
+  EXPECT_FALSE(says({}));
 }
 
 // What is kept until then decides whether a list recomputes, not that its cost is known.

@@ -121,6 +121,27 @@ TEST(SimulateSchedule, QueuesTheListsOwnTransfers) {
       << stuck.err;
 }
 
+// The file that `emit --lowered` writes is what is simulated.
+TEST(SimulateSchedule, LowersANamedScheduleWhoseTransfersAreToQueue) {
+  const std::vector<std::string> sizes{"--ranks=4", "--chunks=8"};
+  for (const std::string schedule : {"1f1b", "zb-v", "chimera", "interleaved-1f1b"}) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "lowered.csv").string();
+    ASSERT_EQ(run_stagewright(
+                  {"schedules", "emit", schedule, sizes[0], sizes[1], "--lowered", "--out", file})
+                  .code,
+              ExitCode::kSuccess);
+    for (const std::string model : {"rank", "channel"}) {
+      const auto named = simulate(
+          {"--schedule=" + schedule, sizes[0], sizes[1], "--transfer=0.1", "--queues=" + model});
+      EXPECT_EQ(named.at("makespan"), named.at("queues").at(model));
+      const auto read = simulate({"--schedule=" + file, "--transfer=0.1", "--queues=" + model});
+      EXPECT_EQ(named.at("makespan"), read.at("makespan"));
+      EXPECT_EQ(named.at("bubble_causes"), read.at("bubble_causes"));
+    }
+  }
+}
+
 TEST(SimulateSchedule, WritesATraceThatReadsBack) {
   const TemporaryFolder folder;
   for (const std::string name : {"trace.json", "trace.swtrace"}) {

@@ -53,6 +53,18 @@ TEST(ScheduleVector, ReadsComputeTransfersGroupsPairsAndMarkers) {
   EXPECT_EQ(*list, expected);
 }
 
+TEST(ScheduleVector, TellsOtherFilesOfOursByName) {
+  EXPECT_TRUE(error_of(R"({"format": "stagewright-schedule", "version": 1, "schedule": {}})")
+                  .starts_with("x.json: is a plan's lowered schedule, which `run PLAN --schedule "
+                               "FILE` executes, but no schedule vector: it lacks P, "));
+  EXPECT_TRUE(error_of(R"({"version": 1, "model": "gpt2", "cluster": "1x2xcpu"})")
+                  .starts_with("x.json: is a plan, which `simulate PLAN` times, but no schedule "
+                               "vector: it lacks P, "));
+  EXPECT_TRUE(
+      error_of(R"({"format": 1})").starts_with("x.json: is JSON, but no schedule vector: "));
+  EXPECT_TRUE(error_of("[]").starts_with("x.json: is JSON, but no schedule vector: "));
+}
+
 TEST(ScheduleVector, NamesTheRankAndPlaceOfAWrongToken) {
   EXPECT_EQ(error_of(vector_with(R"([["0F0", "0Q1"], []])")),
             "x.json:/ranks/0/1: \"0Q1\" is no action; write e.g. 3F0, 3B0, 3I0, 3W0, 3SEND_F0, "
