@@ -104,7 +104,7 @@ Result<PipelineOrder> generate(const PipelineShape& shape,
 ScheduleGenerator v_half_schedule() {
   return {.name = "v-half",
           .summary = "split backward on a V with half the memory of 1F1B",
-          .figures = {.bubble = "about half of 1F1B's",
+          .figures = {.bubble = "about 0.6 of 1F1B's",
                       .peak = "P+2 (P even), P+1 (P odd), until W",
                       .weights = "1",
                       .constraints = "V = 2"},
@@ -119,7 +119,7 @@ ScheduleGenerator v_half_schedule() {
 ScheduleGenerator v_min_schedule() {
   return {.name = "v-min",
           .summary = "split backward on a V with the least memory",
-          .figures = {.bubble = "about two thirds of 1F1B's",
+          .figures = {.bubble = "about 0.7 of 1F1B's",
                       .peak = "about 2P/3+2, until W",
                       .weights = "1",
                       .constraints = "V = 2"},

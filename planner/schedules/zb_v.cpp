@@ -111,7 +111,7 @@ ScheduleGenerator zb_v_schedule() {
   return {.name = "zb-v",
           .aliases = kAliases,
           .summary = "split backward on a V; no bubble inside a rank at the memory of 1F1B",
-          .figures = {.bubble = "0 as span; (P-1)F as makespan",
+          .figures = {.bubble = "0 as span; (P-1)F as makespan; more if M < 2P-1",
                       .peak = "2P, until W",
                       .weights = "1",
                       .constraints = "V = 2"},
