@@ -5,7 +5,8 @@
 #   stagewright_find_backends()      sets STAGEWRIGHT_HAVE_CUDA, _NCCL, _MPI, _GUI
 #   stagewright_report_backends()    prints the summary
 #
-# Targets: CUDA::cudart, CUDA::cublasLt, NCCL::nccl, MPI::MPI_CXX, Qt6::Widgets, Qt6::Svg.
+# Targets: CUDA::cudart, CUDA::cublasLt, stagewright_nccl_headers, MPI::MPI_CXX, Qt6::Widgets,
+# Qt6::Svg.
 macro(stagewright_find_backends)
   foreach(backend CUDA NCCL MPI GUI)
     set(STAGEWRIGHT_HAVE_${backend} OFF)
@@ -44,16 +45,19 @@ macro(stagewright_find_cuda)
   endif()
   if(TARGET CUDA::cublasLt)
     set(STAGEWRIGHT_HAVE_CUDA ON)
-    find_path(STAGEWRIGHT_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-    find_library(STAGEWRIGHT_NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
-    if(STAGEWRIGHT_NCCL_INCLUDE AND STAGEWRIGHT_NCCL_LIBRARY)
-      set(STAGEWRIGHT_HAVE_NCCL ON)
-      add_library(NCCL::nccl UNKNOWN IMPORTED)
-      set_target_properties(NCCL::nccl PROPERTIES
-        IMPORTED_LOCATION "${STAGEWRIGHT_NCCL_LIBRARY}"
-        INTERFACE_INCLUDE_DIRECTORIES "${STAGEWRIGHT_NCCL_INCLUDE}")
-      stagewright_nccl_version(NCCL_VERSION)
-    endif()
+  endif()
+  # Of NCCL and of the runtime only the headers are needed: the libraries are loaded when the
+  # program runs.
+  find_path(STAGEWRIGHT_CUDART_INCLUDE cuda_runtime_api.h
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+  find_path(STAGEWRIGHT_NCCL_INCLUDE nccl.h
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+  if(STAGEWRIGHT_CUDART_INCLUDE AND STAGEWRIGHT_NCCL_INCLUDE)
+    set(STAGEWRIGHT_HAVE_NCCL ON)
+    add_library(stagewright_nccl_headers INTERFACE)
+    target_include_directories(stagewright_nccl_headers SYSTEM INTERFACE
+      "${STAGEWRIGHT_CUDART_INCLUDE}" "${STAGEWRIGHT_NCCL_INCLUDE}")
+    stagewright_nccl_version(NCCL_VERSION)
   endif()
 endmacro()
 
@@ -71,8 +75,8 @@ function(stagewright_report_backends)
   message(STATUS "  CPU kernels      oneDNN ${dnnl_VERSION}, Eigen ${Eigen3_VERSION}, oneTBB ${TBB_VERSION}")
   stagewright_report("CUDA" CUDA "CUDA" "${CMAKE_CUDA_COMPILER_VERSION} with cuBLASLt"
     "no working nvcc with cuBLASLt; install the CUDA toolkit or set CMAKE_CUDA_COMPILER")
-  stagewright_report("NCCL" NCCL "CUDA" "${NCCL_VERSION}"
-    "needs CUDA and NCCL; install libnccl-dev")
+  stagewright_report("NCCL" NCCL "CUDA" "headers of ${NCCL_VERSION}; loaded at run time"
+    "needs cuda_runtime_api.h and nccl.h; install the CUDA toolkit and libnccl-dev")
   stagewright_report("MPI" MPI "MPI" "MPI ${MPI_CXX_VERSION} by ${MPI_CXX_COMPILER}"
     "not found; install libopenmpi-dev")
   stagewright_report("desktop app" GUI "GUI" "Qt ${Qt6_VERSION}"

@@ -1,0 +1,318 @@
+// A stand-in for NCCL over the stand-in of the CUDA runtime; the ranks are threads of one process.
+// Calls are put on their stream; those of a group begin together.
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nccl_team.h"
+#include "standins.h"
+
+namespace {
+
+using standin::CallKind;
+using standin::NcclCall;
+using standin::NcclMember;
+using standin::NcclTeam;
+
+struct Fault {
+  StandinFault kind = kStandinNoFault;
+  int rank = 0;
+  int operation = 0;
+};
+
+struct Library {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<NcclTeam>> teams;  // by unique id
+  std::atomic<unsigned> ids = 0;
+  Fault fault;
+};
+
+[[nodiscard]] Library& library() {
+  static auto* const made = new Library;  // streams may outlive static objects
+  return *made;
+}
+
+/// What a member of a communicator has to do on one stream, all of it begun at once.
+struct Batch {
+  ncclComm_t communicator = nullptr;
+  cudaStream_t stream = nullptr;
+  std::vector<std::pair<std::uint64_t, NcclCall>> collectives;
+  std::vector<NcclCall> messages;
+  StandinFault fault = kStandinNoFault;
+};
+
+struct Group {
+  int depth = 0;
+  std::vector<Batch> batches;
+};
+thread_local Group group;
+
+void run_batch(void* argument) {
+  const std::unique_ptr<Batch> batch(static_cast<Batch*>(argument));
+  NcclMember& member = batch->communicator->member;
+  const std::shared_ptr<NcclTeam> team = member.team;
+  if (batch->fault != kStandinNoFault) {
+    if (batch->fault == kStandinAsyncError) {
+      member.fail(ncclSystemError, "the link went down (injected)");
+    }
+    team->hang(member);
+    return;
+  }
+  for (const auto& [sequence, call] : batch->collectives) {
+    team->collective(member, sequence, call);
+  }
+  if (!batch->messages.empty()) {
+    team->messages(member, batch->messages);
+  }
+}
+
+ncclResult_t enqueue_batches() {
+  for (Batch& batch : group.batches) {
+    const cudaStream_t stream = batch.stream;
+    standin_enqueue(stream, run_batch, new Batch(std::move(batch)));
+  }
+  group.batches.clear();
+  return ncclSuccess;
+}
+
+[[nodiscard]] Batch& batch_of(ncclComm_t communicator, cudaStream_t stream) {
+  for (Batch& batch : group.batches) {
+    if (batch.communicator == communicator && batch.stream == stream) {
+      return batch;
+    }
+  }
+  Batch& made = group.batches.emplace_back();
+  made.communicator = communicator;
+  made.stream = stream;
+  return made;
+}
+
+[[nodiscard]] StandinFault fault_of(NcclMember& member) {
+  const std::lock_guard lock(library().mutex);
+  Fault& fault = library().fault;
+  if (fault.kind == kStandinNoFault || member.rank != fault.rank || fault.operation-- > 0) {
+    return kStandinNoFault;
+  }
+  return std::exchange(fault.kind, kStandinNoFault);
+}
+
+[[nodiscard]] bool buffers_fit(const NcclCall& call, const NcclTeam& team) {
+  const std::size_t bytes = call.count * standin::size_of(call.type);
+  const std::size_t all = bytes * static_cast<std::size_t>(team.size());
+  const bool reads = call.kind != CallKind::kReceive;
+  const bool writes = call.kind != CallKind::kSend;
+  const std::string what = describe(call);
+  return (!reads || standin_may_touch(call.in,
+                                      call.kind == CallKind::kReduceScatter ? all : bytes,
+                                      ("the source of " + what).c_str())) &&
+         (!writes || standin_may_touch(call.out,
+                                       call.kind == CallKind::kAllGather ? all : bytes,
+                                       ("the destination of " + what).c_str()));
+}
+
+ncclResult_t call(const NcclCall& made, ncclComm_t communicator, cudaStream_t stream) {
+  if (communicator == nullptr || stream == nullptr) {
+    return ncclInvalidArgument;
+  }
+  NcclMember& member = communicator->member;
+  if (member.aborted || made.peer < 0 || made.peer >= member.team->size()) {
+    return ncclInvalidUsage;
+  }
+  if (!buffers_fit(made, *member.team)) {
+    member.fail(ncclInvalidArgument, "see the problems of the stand-in");
+    return ncclInvalidArgument;
+  }
+  Batch& batch = batch_of(communicator, stream);
+  if (made.kind == CallKind::kSend || made.kind == CallKind::kReceive) {
+    batch.messages.push_back(made);
+  } else {
+    batch.collectives.emplace_back(member.next_collective++, made);
+  }
+  if (const StandinFault fault = fault_of(member); fault != kStandinNoFault) {
+    batch.fault = fault;
+  }
+  return group.depth > 0 ? ncclSuccess : enqueue_batches();
+}
+
+}  // namespace
+
+extern "C" {
+
+void standin_nccl_fault(StandinFault fault, int rank, int operation) {
+  const std::lock_guard lock(library().mutex);
+  library().fault = {fault, rank, operation};
+}
+
+ncclResult_t ncclGetVersion(int* version) {
+  *version = NCCL_VERSION_CODE;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  *id = {};
+  const std::string text = fmt::format("stand-in {}", library().ids++);
+  std::memcpy(id->internal, text.c_str(), text.size());
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRankConfig(
+    ncclComm_t* communicator, int size, ncclUniqueId id, int rank, ncclConfig_t* /*config*/) {
+  if (rank < 0 || rank >= size) {
+    return ncclInvalidArgument;
+  }
+  std::shared_ptr<NcclTeam> team;
+  {
+    const std::lock_guard lock(library().mutex);
+    auto& known = library().teams[id.internal];
+    if (known == nullptr) {
+      known = std::make_shared<NcclTeam>(size);
+    }
+    team = known;
+  }
+  int device = 0;
+  cudaGetDevice(&device);
+  if (!team->join(rank, device)) {
+    standin_problem(fmt::format("rank {}: another rank has device {}", rank, device).c_str());
+    return ncclInvalidUsage;
+  }
+  team->await_all();
+  *communicator = new ncclComm;
+  (*communicator)->member.team = team;
+  (*communicator)->member.rank = rank;
+  (*communicator)->member.device = device;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommSplit(
+    ncclComm_t parent, int color, int key, ncclComm_t* made, ncclConfig_t* /*config*/) {
+  NcclMember& member = parent->member;
+  const auto [team, rank] = member.team->split(member, member.next_split++, color, key);
+  *made = nullptr;
+  if (team != nullptr) {
+    *made = new ncclComm;
+    (*made)->member.team = team;
+    (*made)->member.rank = rank;
+    (*made)->member.device = member.device;
+  }
+  return member.aborted ? ncclInvalidUsage : ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  delete communicator;
+  return ncclSuccess;
+}
+
+// The handle stays: operations on streams still look at it.
+ncclResult_t ncclCommAbort(ncclComm_t communicator) {
+  communicator->member.team->abort(communicator->member);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error) {
+  const std::lock_guard lock(communicator->member.mutex);
+  *error = communicator->member.error;
+  return ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclSystemError:
+      return "unhandled system error";
+    case ncclInvalidArgument:
+      return "invalid argument";
+    case ncclInvalidUsage:
+      return "invalid usage";
+    default:
+      return "unknown error";
+  }
+}
+
+const char* ncclGetLastError(ncclComm_t communicator) {
+  if (communicator == nullptr) {
+    return "";
+  }
+  thread_local std::string text;
+  const std::lock_guard lock(communicator->member.mutex);
+  text = communicator->member.error_text;
+  return text.c_str();
+}
+
+ncclResult_t ncclGroupStart() {
+  ++group.depth;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+  return --group.depth > 0 ? ncclSuccess : enqueue_batches();
+}
+
+ncclResult_t ncclAllReduce(const void* in,
+                           void* out,
+                           size_t count,
+                           ncclDataType_t type,
+                           ncclRedOp_t reduction,
+                           ncclComm_t communicator,
+                           cudaStream_t stream) {
+  return call({CallKind::kAllReduce, in, out, count, type, reduction, 0}, communicator, stream);
+}
+
+ncclResult_t ncclReduceScatter(const void* in,
+                               void* out,
+                               size_t count,
+                               ncclDataType_t type,
+                               ncclRedOp_t reduction,
+                               ncclComm_t communicator,
+                               cudaStream_t stream) {
+  return call({CallKind::kReduceScatter, in, out, count, type, reduction, 0}, communicator, stream);
+}
+
+ncclResult_t ncclAllGather(const void* in,
+                           void* out,
+                           size_t count,
+                           ncclDataType_t type,
+                           ncclComm_t communicator,
+                           cudaStream_t stream) {
+  return call({CallKind::kAllGather, in, out, count, type, ncclSum, 0}, communicator, stream);
+}
+
+ncclResult_t ncclBroadcast(const void* in,
+                           void* out,
+                           size_t count,
+                           ncclDataType_t type,
+                           int root,
+                           ncclComm_t communicator,
+                           cudaStream_t stream) {
+  return call({CallKind::kBroadcast, in, out, count, type, ncclSum, root}, communicator, stream);
+}
+
+ncclResult_t ncclSend(const void* in,
+                      size_t count,
+                      ncclDataType_t type,
+                      int peer,
+                      ncclComm_t communicator,
+                      cudaStream_t stream) {
+  return call({CallKind::kSend, in, nullptr, count, type, ncclSum, peer}, communicator, stream);
+}
+
+ncclResult_t ncclRecv(void* out,
+                      size_t count,
+                      ncclDataType_t type,
+                      int peer,
+                      ncclComm_t communicator,
+                      cudaStream_t stream) {
+  return call({CallKind::kReceive, nullptr, out, count, type, ncclSum, peer}, communicator, stream);
+}
+}
