@@ -18,8 +18,20 @@ namespace {
 
 using Extent = dnnl::memory::dim;
 
+/// A matrix as it lies in memory, row-major; `transposed` is stored as its transpose.
+[[nodiscard]] dnnl::memory::desc matrix(Extent rows,
+                                        Extent columns,
+                                        bool transposed,
+                                        dnnl::memory::data_type type) {
+  const dnnl::memory::dims strides =
+      transposed ? dnnl::memory::dims{1, rows} : dnnl::memory::dims{columns, 1};
+  return {{rows, columns}, type, strides};
+}
+
+}  // namespace
+
 /// What tells one product from another, but for where its matrices lie.
-struct Form {
+struct NarrowGemm::Form {
   Extent m = 0;
   Extent n = 0;
   Extent k = 0;
@@ -29,9 +41,13 @@ struct Form {
   bool wide_result = false;  ///< fp32
   bool bias = false;
   friend auto operator<=>(const Form&, const Form&) = default;
+
+  /// Nothing for operands of other types.
+  [[nodiscard]] static std::optional<Form> of(const BoundOperation& bound);
+  [[nodiscard]] dnnl::matmul::primitive_desc describe(const dnnl::engine& engine) const;
 };
 
-[[nodiscard]] std::optional<Form> form_of(const BoundOperation& bound) {
+std::optional<NarrowGemm::Form> NarrowGemm::Form::of(const BoundOperation& bound) {
   const Operation& op = *bound.operation;
   const bool narrow = std::ranges::all_of(bound.input_types, [](const OperandType& operand) {
     return operand.type == DType::kBFloat16;
@@ -50,36 +66,24 @@ struct Form {
               .bias = bound.inputs.size() > 2};
 }
 
-/// A matrix as it lies in memory, row-major; `transposed` is stored as its transpose.
-[[nodiscard]] dnnl::memory::desc matrix(Extent rows,
-                                        Extent columns,
-                                        bool transposed,
-                                        dnnl::memory::data_type type) {
-  const dnnl::memory::dims strides =
-      transposed ? dnnl::memory::dims{1, rows} : dnnl::memory::dims{columns, 1};
-  return {{rows, columns}, type, strides};
-}
-
-[[nodiscard]] dnnl::matmul::primitive_desc describe(const Form& form, const dnnl::engine& engine) {
+dnnl::matmul::primitive_desc NarrowGemm::Form::describe(const dnnl::engine& engine) const {
   using Type = dnnl::memory::data_type;
-  const auto a = matrix(form.m, form.k, form.transpose_a, Type::bf16);
-  const auto b = matrix(form.k, form.n, form.transpose_b, Type::bf16);
-  const auto c = matrix(form.m, form.n, false, form.wide_result ? Type::f32 : Type::bf16);
-  const auto bias = form.bias ? matrix(1, form.n, false, Type::bf16) : dnnl::memory::desc();
+  const auto a = matrix(m, k, transpose_a, Type::bf16);
+  const auto b = matrix(k, n, transpose_b, Type::bf16);
+  const auto c = matrix(m, n, false, wide_result ? Type::f32 : Type::bf16);
+  const auto bias_desc = bias ? matrix(1, n, false, Type::bf16) : dnnl::memory::desc();
   dnnl::primitive_attr attributes;
-  if (form.accumulate) {
+  if (accumulate) {
     dnnl::post_ops sum;
     sum.append_sum(1.0F);
     attributes.set_post_ops(sum);
   }
 #if DNNL_VERSION_MAJOR >= 3
-  return {engine, a, b, bias, c, attributes};
+  return {engine, a, b, bias_desc, c, attributes};
 #else
-  return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
+  return {dnnl::matmul::desc(a, b, bias_desc, c), attributes, engine};
 #endif
 }
-
-}  // namespace
 
 struct NarrowGemm::Prepared {
   struct Product {
@@ -98,7 +102,7 @@ struct NarrowGemm::Prepared {
       return &found->second;
     }
     try {
-      const dnnl::matmul::primitive_desc made = describe(form, engine);
+      const dnnl::matmul::primitive_desc made = form.describe(engine);
       Product product{.primitive = dnnl::matmul(made), .arguments = {}};
       const auto place = [&](int argument, const dnnl::memory::desc& desc) {
         product.arguments.emplace(argument, dnnl::memory(desc, engine, nullptr));
@@ -124,7 +128,7 @@ NarrowGemm::NarrowGemm() = default;
 NarrowGemm::~NarrowGemm() = default;
 
 bool NarrowGemm::run(const BoundOperation& bound) {
-  const std::optional<Form> form = form_of(bound);
+  const std::optional<Form> form = Form::of(bound);
   if (!form || (prepared_ != nullptr && !prepared_->able)) {
     return false;
   }

@@ -20,6 +20,7 @@ class NarrowGemm {
   [[nodiscard]] bool run(const BoundOperation& bound);
 
  private:
+  struct Form;
   struct Prepared;
   std::unique_ptr<Prepared> prepared_;
 };
