@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/memory/memory_changes.h"
@@ -135,8 +138,16 @@ class ClassTrace {
     return event;
   }
 
-  /// Operation events in issue order, behind the action's own.
   void add_pieces(std::size_t i) {
+    if (detail_ == TraceDetail::kOperations) {
+      add_operations(i);
+    } else {
+      add_whole(i);
+    }
+  }
+
+  /// Operation events in issue order, behind the action's own.
+  void add_operations(std::size_t i) {
     const ActionOperations selection = operations_of(*work_.program, work_.program->actions[i]);
     const TraceEvent empty = event_of(i);
     std::vector<TraceEvent> ops;
@@ -153,9 +164,63 @@ class ClassTrace {
     }
     std::ranges::sort(ops, {}, &TraceEvent::op_index);
     add_event(whole(empty, ops, ready_of(work_.nodes(i).front())));
-    if (detail_ == TraceDetail::kOperations) {
-      events.insert(events.end(), ops.begin(), ops.end());
+    events.insert(events.end(), ops.begin(), ops.end());
+  }
+
+  /// The action's own event alone: the same as among its operations.
+  void add_whole(std::size_t i) {
+    const ActionOperations selection = operations_of(*work_.program, work_.program->actions[i]);
+    TraceEvent event = event_of(i);
+    std::optional<std::int32_t> first;
+    std::optional<TimePoint> start;
+    for (std::size_t p = 0; p < work_.pieces(i).size(); ++p) {
+      const Piece& piece = work_.pieces(i)[p];
+      const NodeIndex node = work_.nodes(i)[p];
+      for (const PricedOperation& priced : piece.ops) {
+        if (!first || priced.op < *first) {
+          first = priced.op;
+        }
+        const TimePoint begin(start_of(node) + priced.start);
+        start = start ? std::min(*start, begin) : begin;
+        event.end = std::max(event.end, begin + priced.duration);
+      }
+      if (piece.compute_begin) {
+        compute_free_ = end_of(node);
+      }
     }
+    event.stream = selection.ops[static_cast<std::size_t>(first.value())].stream;
+    event.start = start.value();
+    const Amounts& amounts = amounts_of(i, selection);
+    event.bytes = amounts.bytes;
+    event.flops = amounts.flops;
+    event.ready = ready_within(event, ready_of(work_.nodes(i).front()));
+    add_event(event);
+  }
+
+  struct Amounts {
+    Bytes bytes{};
+    Flops flops{};
+  };
+
+  /// Of an action's operations; those of other micro-batches in the same phase do as much.
+  [[nodiscard]] const Amounts& amounts_of(std::size_t i, const ActionOperations& selection) {
+    const auto [found, is_new] =
+        amounts_.try_emplace({&work_.pieces(i), selection.ops.data()}, Amounts{});
+    Amounts& amounts = found->second;
+    if (is_new) {
+      for (const Piece& piece : work_.pieces(i)) {
+        for (const PricedOperation& priced : piece.ops) {
+          const Operation& op = selection.ops[static_cast<std::size_t>(priced.op)];
+          amounts.bytes += bytes_moved(op);
+          amounts.flops += flops_of(op);
+        }
+      }
+    }
+    return amounts;
+  }
+
+  [[nodiscard]] static TimePoint ready_within(const TraceEvent& action, Duration ready) {
+    return std::clamp(TimePoint(ready), action.posted, std::max(action.posted, action.start));
   }
 
   [[nodiscard]] static TraceEvent whole(TraceEvent action,
@@ -169,8 +234,7 @@ class ClassTrace {
       action.bytes += op.bytes;
       action.flops += op.flops;
     }
-    action.ready =
-        std::clamp(TimePoint(ready), action.posted, std::max(action.posted, action.start));
+    action.ready = ready_within(action, ready);
     return action;
   }
 
@@ -210,6 +274,8 @@ class ClassTrace {
   const ClassWork& work_;
   TraceDetail detail_;
   Duration compute_free_{};
+  /// By phase, and the operations that its numbers speak of.
+  std::map<std::pair<const std::vector<Piece>*, const Operation*>, Amounts> amounts_;
 };
 
 std::vector<std::string> stream_names(const Schedule& schedule) {
@@ -240,7 +306,9 @@ Trace predicted_trace(const Schedule& schedule,
                       const SimulationOptions& options) {
   Trace trace;
   trace.clock = "model";
-  trace.schedule_hash = schedule_hash(schedule);
+  if (options.sign_trace) {
+    trace.schedule_hash = schedule_hash(schedule);
+  }
   trace.model = schedule.model_name;
   trace.plan_summary = schedule.schedule_name;
   trace.ranks = static_cast<std::int32_t>(schedule.ranks.size());
@@ -252,11 +320,21 @@ Trace predicted_trace(const Schedule& schedule,
   for (const ClassWork& work : step.classes) {
     of_class.emplace_back(schedule, step, times, work, options.trace).run();
   }
+  std::vector<RankId> traced;
+  std::size_t events = 0;
+  std::size_t samples = 0;
   for (std::size_t rank = 0; rank < classes.class_of_rank.size(); ++rank) {
     const std::size_t c = classes.class_of_rank[rank];
     if (options.trace_all_ranks || classes.lowest[c] == RankId(rank)) {
-      append(of_class[c], RankId(rank), trace);
+      traced.emplace_back(rank);
+      events += of_class[c].events.size();
+      samples += of_class[c].samples.size();
     }
+  }
+  trace.events.reserve(events);
+  trace.memory.reserve(samples);
+  for (const RankId rank : traced) {
+    append(of_class[classes.class_of_rank[rank.index()]], rank, trace);
   }
   return trace;
 }

@@ -29,6 +29,8 @@ struct SimulationOptions {
   TraceDetail trace = TraceDetail::kActions;
   /// The trace holds every rank, not only the first of those alike.
   bool trace_all_ranks = false;
+  /// The trace names the schedule by its hash, which takes as long to find as all the times.
+  bool sign_trace = true;
   /// Find out why ranks are idle, and the critical path.
   bool explain = false;
   /// Of one step over all ranks, for the MFU (core/model: model_flops).
