@@ -36,6 +36,7 @@ struct RunCommand {
   std::string cluster;
   std::string schedule;
   std::string trace;
+  std::string live_trace;
   std::string metrics;
   double timeout_s = 60;
   std::string clock = "wall";
@@ -211,6 +212,23 @@ void sign(Trace& trace, const Plan& plan, const Context& context) {
   trace.made_by["command"] = context.command_line;
 }
 
+/// What stands in the command line otherwise than in the options of a run.
+Result<void> take_numbers(RunCommand& command) {
+  RunOptions& options = command.options;
+  options.timeout = from_seconds(command.timeout_s);
+  options.rate = rate_of(command);
+  options.virtual_clock = command.clock == "virtual";
+  options.groups.clear();
+  for (const std::string& text : command.groups) {
+    auto group = parse_group(text);
+    if (!group) {
+      return pass_on(std::move(group));
+    }
+    options.groups.push_back(std::move(*group));
+  }
+  return {};
+}
+
 Result<RunReport> train(const Context& context, RunCommand& command) {
   const auto files = context.files();
   if (!files) {
@@ -227,16 +245,8 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   const InterruptGuard interrupt;
   std::string metrics;
   RunOptions& options = command.options;
-  options.timeout = from_seconds(command.timeout_s);
-  options.rate = rate_of(command);
-  options.virtual_clock = command.clock == "virtual";
-  options.groups.clear();
-  for (const std::string& text : command.groups) {
-    auto group = parse_group(text);
-    if (!group) {
-      return pass_on(std::move(group));
-    }
-    options.groups.push_back(std::move(*group));
+  if (auto taken = take_numbers(command); !taken) {
+    return pass_on(std::move(taken));
   }
   options.stop = &InterruptGuard::requested();
   options.on_step = [&](const StepProgress& progress) {
@@ -252,12 +262,23 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
                                  progress.gradient_norm.value_or(0),
                                  to_string(progress.step_time)));
   };
+  std::optional<Error> not_written;
+  if (!command.live_trace.empty()) {
+    options.on_live_trace = [&](const Trace& trace) {
+      if (auto written = save_trace(command.live_trace, trace); !written) {
+        not_written = std::move(written).error();
+      }
+    };
+  }
   auto report = stagewright::run(*schedule, options);
   context.progress("");
   if (!command.metrics.empty() && command.metrics != kStandardOutput) {
     if (auto written = write_file(command.metrics, metrics); !written) {
       return pass_on(std::move(written));
     }
+  }
+  if (not_written && report) {
+    return tl::unexpected<Error>(*std::move(not_written));
   }
   if (report) {
     sign(report->trace, inputs->plan, context);
@@ -390,6 +411,10 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                     "--trace",
                     options->trace,
                     "Write the measured timeline (Chrome/Perfetto JSON; *.swtrace: binary)");
+  add_output_option(*command,
+                    "--live-trace",
+                    options->live_trace,
+                    "While it runs: write the timeline of a step that has ended, over and over");
   add_output_option(*command,
                     "--metrics",
                     options->metrics,

@@ -19,6 +19,7 @@
 #include "runtime/compute/cpu_device.h"
 #include "runtime/executor/rank_executor.h"
 #include "runtime/executor/schedule_world.h"
+#include "runtime/trainer/live_steps.h"
 #include "runtime/trainer/loss_scaler.h"
 #include "runtime/trainer/measured_trace.h"
 #include "runtime/trainer/runnable.h"
@@ -58,11 +59,13 @@ class RankRun {
   RankRun(const Schedule& schedule,
           Endpoint& endpoint,
           const MicroBatchSource& source,
-          const RunOptions& options)
+          const RunOptions& options,
+          LiveSteps* live)
       : schedule_(schedule),
         endpoint_(endpoint),
         source_(source),
         options_(options),
+        live_(live),
         scaler_(scaler_options(schedule)) {}
 
   void operator()() {
@@ -122,6 +125,7 @@ class RankRun {
     const bool traced =
         step >= options_.first_traced_step &&
         (!options_.traced_steps || step < options_.first_traced_step + *options_.traced_steps);
+    const bool live = live_ != nullptr && live_->wants(step);
     StepRecord& record = records_.emplace_back();
     record.step = step;
     record.begin = endpoint_.clock().now();
@@ -131,8 +135,17 @@ class RankRun {
                          .seed = options_.seed,
                          .optimizer = schedule_.optimizer};
     constants.optimizer.learning_rate *= rate_factor(options_.rate, constants.number);
-    const auto totals = executor.step(constants, source_, traced ? &record : nullptr);
+    const auto totals = executor.step(constants, source_, traced || live ? &record : nullptr);
     record.end = endpoint_.clock().now();
+    if (live) {
+      live_->add(*plan_, record, totals);
+      if (!traced) {
+        record.times.clear();
+        record.times.shrink_to_fit();
+        record.memory.clear();
+        record.memory.shrink_to_fit();
+      }
+    }
     if (totals) {
       totals_.push_back(*totals);
       if (!scaler_.goes_on_after(is_finite(*totals))) {
@@ -173,6 +186,7 @@ class RankRun {
   Endpoint& endpoint_;
   const MicroBatchSource& source_;
   const RunOptions& options_;
+  LiveSteps* live_;  ///< of all ranks; may be null
   std::optional<RankPlan> plan_;
   LossScaler scaler_;
   std::vector<StepRecord> records_;
@@ -293,9 +307,17 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
   if (!world) {
     return pass_on(std::move(world));
   }
+  std::optional<LiveSteps> live;
+  if (options.on_live_trace) {
+    live.emplace(schedule, options.live_interval, options.on_live_trace);
+  }
   std::vector<RankRun> ranks;
   for (Endpoint* endpoint : (*world)->endpoints()) {
-    ranks.emplace_back(*schedule_of_rank[endpoint->rank().index()], *endpoint, source, options);
+    ranks.emplace_back(*schedule_of_rank[endpoint->rank().index()],
+                       *endpoint,
+                       source,
+                       options,
+                       live ? &*live : nullptr);
   }
   run_threads(ranks, **world, options);
   if ((*world)->failure()) {

@@ -60,6 +60,11 @@ struct RunOptions {
 
   /// Called between steps on a thread of the run, while all ranks wait.
   std::function<void(const StepProgress&)> on_step;
+  /// Called with the timeline of a step, as a trace of that step alone, when all ranks have ended
+  /// it: of the first, and then of one in every `live_interval` at the most.  On a thread of the
+  /// run, before the next step.
+  std::function<void(const Trace&)> on_live_trace;
+  Duration live_interval = std::chrono::milliseconds(500);
   /// The device of a rank; absent: the CPU.
   std::function<std::unique_ptr<ComputeDevice>(RankId)> make_device;
 };
