@@ -4,17 +4,25 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <QtCore/QElapsedTimer>
+#include <QtCore/QTemporaryDir>
+#include <QtCore/QThread>
 #include <QtGui/QPaintEvent>
 #include <QtWidgets/QApplication>
 #include <benchmark/benchmark.h>
 
+#include "core/base/file.h"
+#include "gui/app/main_window.h"
 #include "gui/models/document.h"
+#include "gui/models/selection_statistics.h"
+#include "gui/widgets/search_bar.h"
 #include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "planner/schedules/registry.h"
@@ -162,10 +170,61 @@ void open_trace(benchmark::State& state) {
 }
 BENCHMARK(open_trace)->Unit(benchmark::kMillisecond);
 
+/// What the window does while a file is opened, searched and left: turns of its event loop.
+void use_window(benchmark::State& state) {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("large.swtrace"));
+  if (!write_file(path.toStdString(), large_file(state.range(0)))) {
+    state.SkipWithError("the trace could not be written");
+    return;
+  }
+  MainWindow window;
+  window.show();
+  QApplication::processEvents();
+  const auto worst_turn = [&](const std::function<void()>& act, const auto& done) {
+    double worst = 0;
+    bool first = true;
+    for (int quiet = 0; quiet < 50;) {
+      const double before = cpu_ms(CLOCK_THREAD_CPUTIME_ID);
+      if (std::exchange(first, false)) {
+        act();
+      }
+      QApplication::processEvents(QEventLoop::AllEvents, 1);
+      worst = std::max(worst, cpu_ms(CLOCK_THREAD_CPUTIME_ID) - before);
+      quiet = done() ? quiet + 1 : 0;
+      QThread::msleep(1);
+    }
+    return worst;
+  };
+  Document& document = *window.document();
+  const auto always = [] { return true; };
+  for (auto _ : state) {
+    state.counters["open_ms"] =
+        worst_turn([&] { window.open(path); },
+                   [&] { return !document.is_busy() && document.analysis() != nullptr; });
+    state.counters["search_ms"] = worst_turn(
+        [&] { window.search()->search(QStringLiteral("kind:B mb:3-5 rank:2-90")); }, always);
+    state.counters["group_ms"] =
+        worst_turn([&] { window.timeline()->group_by_next_axis(); }, always);
+    state.counters["select_ms"] =
+        worst_turn([&] { window.timeline()->select_neighbour(Direction::kForth); }, always);
+    state.counters["follow_ms"] = worst_turn([&] { window.timeline()->toggle_follow(); }, always);
+    state.counters["range_ms"] = worst_turn(
+        [&] { window.selection()->select_range(everything(*document.actions())); }, always);
+    state.counters["path_ms"] = worst_turn([&] { window.timeline()->set_show_path(true); }, always);
+    state.counters["close_ms"] = worst_turn([&] { document.close(); }, always);
+  }
+}
+BENCHMARK(use_window)->ArgName("copies")->Arg(8)->Arg(73)->Iterations(1)->Unit(benchmark::kSecond);
+
 }  // namespace
 }  // namespace stagewright::gui
 
 int main(int argc, char** argv) {
+  const QTemporaryDir folder;  // for settings of its own
+  for (const char* const variable : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}) {
+    qputenv(variable, folder.path().toLocal8Bit());
+  }
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
   stagewright::gui::apply_theme(application, stagewright::gui::Theme::kLight);

@@ -41,7 +41,7 @@ void Autosave::save() {
     return;
   }
   PlanEditor& editor = *window_->edit()->editor();
-  if (editor.draft() == nullptr || editor.undo_stack()->isClean()) {
+  if (!editor.has_unsaved()) {
     forget();
     return;
   }
@@ -67,6 +67,7 @@ bool Autosave::recover() {
       &Document::idle,
       this,
       [this] {
+        window_->edit()->editor()->note_unsaved();
         window_->message()->show_error(
             QFile::exists(path(kSchedule))
                 ? tr("The program ended before changes were saved. They are open again, but for "

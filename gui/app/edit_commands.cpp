@@ -6,6 +6,7 @@
 #include <QtGui/QAction>
 #include <QtWidgets/QDockWidget>
 #include <QtWidgets/QFileDialog>
+#include <QtWidgets/QMessageBox>
 
 #include "gui/app/main_window.h"
 #include "gui/models/plan_editor.h"
@@ -23,7 +24,7 @@ EditCommands::EditCommands(MainWindow* window)
   connect(window_->timeline(), &TimelineView::move_asked, this, &EditCommands::move_onto);
   connect(editor_, &PlanEditor::refused, window_->message(), &MessageBar::show_error);
   connect(editor_, &PlanEditor::changed, this, [this] {
-    window_->setWindowModified(editor_->draft() != nullptr && !editor_->undo_stack()->isClean());
+    window_->setWindowModified(editor_->has_unsaved());
   });
 }
 
@@ -108,7 +109,7 @@ void EditCommands::move_onto(std::size_t action, std::size_t onto) {
       });
 }
 
-void EditCommands::save(bool schedule) {
+bool EditCommands::save(bool schedule) {
   const OpenedFile* const file = window_->document()->file();
   QString name = file == nullptr ? QString() : QString::fromStdString(file->path);
   name = name.startsWith(QLatin1Char(':')) ? QFileInfo(name).fileName() : QString();
@@ -118,16 +119,43 @@ void EditCommands::save(bool schedule) {
       schedule ? QString() : name,
       schedule ? tr("Schedules (*.schedule.json)") : tr("Plans (*.plan.json)"));
   if (path.isEmpty()) {
-    return;
+    return false;
   }
   const Result<void> saved = schedule ? editor_->save_schedule(path.toStdString())
                                       : editor_->save_plan(path.toStdString());
   if (!saved) {
     window_->message()->show_error(QString::fromStdString(saved.error().to_string()));
-    return;
+    return false;
   }
-  editor_->undo_stack()->setClean();
-  window_->setWindowModified(false);
+  const bool whole = schedule || !editor_->draft() || !editor_->draft()->order;
+  if (whole) {
+    editor_->note_saved();
+  }
+  return whole;
+}
+
+bool EditCommands::may_leave() {
+  if (!editor_->has_unsaved()) {
+    return true;
+  }
+  const bool moved = editor_->draft()->order.has_value();
+  QMessageBox box(QMessageBox::Warning,
+                  tr("Changes that are in no file"),
+                  tr("The plan was changed, and the changes are in no file."),
+                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel,
+                  window_);
+  box.setObjectName(QStringLiteral("ask_to_save"));
+  box.setInformativeText(moved ? tr("Actions were moved by hand: a schedule file keeps them.")
+                               : tr("A plan file keeps them."));
+  box.setDefaultButton(QMessageBox::Save);
+  switch (box.exec()) {
+    case QMessageBox::Save:
+      return save(moved);
+    case QMessageBox::Discard:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace stagewright::gui

@@ -22,6 +22,9 @@ class EditCommands : public QObject {
   [[nodiscard]] PlanEditor* editor() { return editor_; }
   [[nodiscard]] StageBalance* balance() { return balance_; }
   [[nodiscard]] PlanControls* controls() { return controls_; }
+  /// Before the plan makes room for something else: asks what becomes of changes that are in no
+  /// file.  Returns false where the plan has to stay.
+  [[nodiscard]] bool may_leave();
   /// For the menu, in this order; "-" parts them.
   [[nodiscard]] static QStringList ids();
 
@@ -30,7 +33,8 @@ class EditCommands : public QObject {
   void add_commands();
   void move_selected(int by);
   void move_onto(std::size_t action, std::size_t onto);
-  void save(bool schedule);
+  /// Returns whether it is in a file now.
+  bool save(bool schedule);
 
   MainWindow* window_;
   PlanEditor* editor_;

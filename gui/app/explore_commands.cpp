@@ -9,6 +9,7 @@
 #include <QtWidgets/QDockWidget>
 #include <QtWidgets/QTableView>
 
+#include "gui/app/edit_commands.h"
 #include "gui/app/layout_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/app/stored_setup.h"
@@ -111,6 +112,9 @@ void ExploreCommands::open_chosen() {
   if (plan.state != CandidateState::kSimulated) {
     return;  // the table says why it has no timeline
   }
+  if (!window_->edit()->may_leave()) {
+    return;
+  }
   auto inputs = search_->inputs_of(row);
   if (!inputs) {
     window_->message()->show_error(QString::fromStdString(inputs.error().to_string()));
@@ -135,6 +139,7 @@ void ExploreCommands::choose_by(int rows) {
 
 Result<void> ExploreCommands::explore_now(const PlanSetup& setup) {
   setup_->set_setup(setup);
+  setup_->check_now();
   at_once_ = true;
   search_->search_now(setup);
   at_once_ = false;

@@ -260,6 +260,10 @@ bool MainWindow::restore_session() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!edit_->may_leave()) {
+    event->ignore();
+    return;
+  }
   autosave_->forget();
   QSettings settings;
   settings.setValue(QStringLiteral("window/geometry"), saveGeometry());

@@ -45,7 +45,9 @@ void MainWindow::add_file_commands() {
   commands_.add(
       {QStringLiteral("example"), tr("Open the &example"), {}, [this] { open_example(); }});
   commands_.add({QStringLiteral("close"), tr("&Close"), {QKeySequence::Close}, [this] {
-                   document_.close();
+                   if (edit_->may_leave()) {
+                     document_.close();
+                   }
                  }});
   commands_.add(
       {QStringLiteral("compare"), tr("Compare &with another, or stop"), {key("Ctrl+D")}, [this] {

@@ -9,6 +9,7 @@
 #include <QtWidgets/QMenu>
 
 #include "core/base/file.h"
+#include "gui/app/edit_commands.h"
 #include "gui/app/keys_dialog.h"
 #include "gui/app/main_window.h"
 #include "gui/models/exporters.h"
@@ -24,7 +25,9 @@ const char* const kExample = ":/examples/llama3-70b-128xh100.plan.json";
 }  // namespace
 
 void MainWindow::open(const QString& path) {
-  document_.open(path);
+  if (edit_->may_leave()) {
+    document_.open(path);
+  }
 }
 
 void MainWindow::choose_file() {

@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::size_t kUses = 3;
 
+/// An event and what it is sorted by, so that sorting stays in the cache.
+struct Placed {
+  TimePoint start;
+  TimePoint end;
+  std::int32_t place = 0;
+  const TraceEvent* event = nullptr;
+};
+
 /// Collects the events of one rank and appends them as lanes.
 class RankLanes {
  public:
@@ -24,7 +32,8 @@ class RankLanes {
     const LaneUse use = lane_use_of(event.action);
     if (event.end > event.start ||
         (use == LaneUse::kCompute && event.action != ActionKind::kLoadMicroBatch)) {
-      events_[static_cast<std::size_t>(use)].push_back(&event);
+      events_[static_cast<std::size_t>(use)].push_back(
+          {event.start, event.end, event.action_index, &event});
     }
   }
 
@@ -38,31 +47,30 @@ class RankLanes {
   }
 
  private:
-  static bool earlier(const TraceEvent* a, const TraceEvent* b) {
-    return std::tuple(a->start, a->end, a->action_index) <
-           std::tuple(b->start, b->end, b->action_index);
+  static bool earlier(const Placed& a, const Placed& b) {
+    return std::tie(a.start, a.end, a.place) < std::tie(b.start, b.end, b.place);
   }
 
-  void append(std::vector<const TraceEvent*>& events, LaneUse use) {
+  void append(std::vector<Placed>& events, LaneUse use) {
     if (!std::ranges::is_sorted(events, earlier)) {
       std::ranges::stable_sort(events, earlier);
     }
-    std::vector<const TraceEvent*> later;
+    std::vector<Placed> later;
     for (std::int32_t number = 0; !events.empty(); ++number) {
-      Lane lane{.rank = events.front()->rank,
+      Lane lane{.rank = events.front().event->rank,
                 .use = use,
                 .number = number,
                 .begin = store_.size(),
                 .end = store_.size()};
       TimePoint free = TimePoint::min();
       later.clear();
-      for (const TraceEvent* event : events) {
-        if (event->start < free) {
-          later.push_back(event);
+      for (const Placed& placed : events) {
+        if (placed.start < free) {
+          later.push_back(placed);
           continue;
         }
-        free = event->end;
-        push(*event);
+        free = placed.end;
+        push(*placed.event);
       }
       lane.end = store_.size();
       store_.lanes.push_back(lane);
@@ -101,7 +109,7 @@ class RankLanes {
   }
 
   ActionStore& store_;
-  std::array<std::vector<const TraceEvent*>, kUses> events_;
+  std::array<std::vector<Placed>, kUses> events_;
 };
 
 void reserve(ActionStore& store, std::size_t count) {

@@ -38,6 +38,7 @@ Document::Document(QObject* parent) : QObject(parent) {
 }
 
 Document::~Document() {
+  give_up_analysis();
   cancel();
   threads_.waitForDone();
 }
@@ -59,17 +60,35 @@ void Document::open(const QString& path) {
   read(path, [this](OpenedFile file) { take(std::move(file)); });
 }
 
+void Document::reload(const QString& path) {
+  read(path, [this](OpenedFile file) { revise(std::move(file)); });
+}
+
 void Document::compare_with(const QString& path) {
-  read(path, [this](OpenedFile file) { take_other(std::move(file)); });
+  work(tr("Reading %1").arg(path),
+       [this, path = path.toStdString(), step = step_, alignment = alignment_](
+           const OpenOptions& options) -> Result<Finish> {
+         auto file = open_guarded(path, options);
+         if (!file) {
+           return pass_on(std::move(file));
+         }
+         auto other = std::make_shared<const OpenedFile>(*std::move(file));
+         return [this, comparison = compare(std::move(other), step, alignment)] {
+           take_comparison(comparison);
+         };
+       });
 }
 
 void Document::read(const QString& path, Take take_file) {
-  work(
-      tr("Reading %1").arg(path),
-      [path = path.toStdString()](const OpenOptions& options) {
-        return open_guarded(path, options);
-      },
-      std::move(take_file));
+  work(tr("Reading %1").arg(path),
+       [path = path.toStdString(), take_file](const OpenOptions& options) -> Result<Finish> {
+         auto file = open_guarded(path, options);
+         if (!file) {
+           return pass_on(std::move(file));
+         }
+         const auto read = std::make_shared<OpenedFile>(*std::move(file));
+         return [read, take_file] { take_file(std::move(*read)); };
+       });
 }
 
 Document::Make Document::simulation_of(PlanInputs inputs, const QString& name) const {
@@ -90,8 +109,15 @@ Document::Make Document::simulation_of(PlanInputs inputs, const QString& name) c
 
 void Document::simulate(PlanInputs inputs, const QString& name) {
   work(tr("Simulating %1").arg(name),
-       simulation_of(std::move(inputs), name),
-       [this](OpenedFile file) { take(std::move(file)); });
+       [this, make = simulation_of(std::move(inputs), name)](
+           const OpenOptions& options) -> Result<Finish> {
+         auto file = make(options);
+         if (!file) {
+           return pass_on(std::move(file));
+         }
+         const auto made = std::make_shared<OpenedFile>(*std::move(file));
+         return [this, made] { take(std::move(*made)); };
+       });
 }
 
 Result<void> Document::simulate_now(PlanInputs inputs, const QString& name) {
@@ -103,22 +129,22 @@ Result<void> Document::simulate_now(PlanInputs inputs, const QString& name) {
   return {};
 }
 
-void Document::work(const QString& what, Make make, Take take_file) {
+void Document::work(const QString& what, Work work) {
   cancel();
   auto job = std::make_shared<Job>();
   reading_ = job;
   busy_ = true;
   emit working(what);
-  threads_.start([this, job, make, take_file, options = options_for(job)] {
-    auto result = std::make_shared<Result<OpenedFile>>(make(options));
-    QMetaObject::invokeMethod(this, [this, job, take_file, result] {
+  threads_.start([this, job, work = std::move(work), options = options_for(job)] {
+    auto result = std::make_shared<Result<Finish>>(work(options));
+    QMetaObject::invokeMethod(this, [this, job, result] {
       if (job->given_up) {
         return;
       }
       busy_ = false;
       reading_.reset();
       if (*result) {
-        take_file(*std::move(*result));
+        (**result)();
       } else {
         emit failed(QString::fromStdString(result->error().to_string()));
       }
@@ -141,36 +167,50 @@ Result<void> Document::compare_now(const std::string& path) {
   if (!file) {
     return pass_on(std::move(file));
   }
-  take_other(*std::move(file));
+  take_comparison(compare(std::make_shared<const OpenedFile>(*std::move(file)), step_, alignment_));
   return {};
 }
 
-void Document::take_other(OpenedFile file) {
-  other_ = std::make_shared<const OpenedFile>(std::move(file));
-  compare();
+Document::Comparison Document::compare(std::shared_ptr<const OpenedFile> other,
+                                       std::shared_ptr<const ShownStep> step,
+                                       Alignment alignment) {
+  auto compared = std::make_shared<const ComparedSteps>(
+      compare_steps(step->actions, other->shown.actions, alignment));
+  return {std::move(other), std::move(step), alignment, std::move(compared)};
 }
 
 void Document::set_alignment(Alignment alignment) {
   alignment_ = alignment;
   if (other_) {
-    compare();
+    compare_again();
   }
 }
 
-void Document::compare() {
+void Document::compare_again() {
+  work(tr("Comparing"),
+       [this, other = other_, step = step_, alignment = alignment_](
+           const OpenOptions&) -> Result<Finish> {
+         return
+             [this, comparison = compare(other, step, alignment)] { take_comparison(comparison); };
+       });
+}
+
+void Document::take_comparison(Comparison comparison) {
   // What was analysed numbers the actions of one step alone.
-  if (analysing_) {
-    analysing_->given_up = true;
-    analysing_.reset();
-  }
+  give_up_analysis();
   analysis_.reset();
-  compared_ = std::make_shared<const ComparedSteps>(
-      compare_steps(step_->actions, other_->shown.actions, alignment_));
+  other_ = std::move(comparison.other);
+  step_ = std::move(comparison.step);
+  compared_ = std::move(comparison.compared);
   emit changed();
+  if (comparison.alignment != alignment_) {  // chosen meanwhile
+    compare_again();
+  }
 }
 
 void Document::stop_comparing() {
   if (other_) {
+    cancel();
     other_.reset();
     compared_.reset();
     emit changed();
@@ -189,11 +229,14 @@ void Document::revise(OpenedFile file) {
   revising_ = false;
 }
 
-void Document::cancel() {
+void Document::give_up_analysis() {
   if (analysing_) {
     analysing_->given_up = true;
     analysing_.reset();
   }
+}
+
+void Document::cancel() {
   if (reading_) {
     reading_->given_up = true;
     reading_.reset();
@@ -203,6 +246,7 @@ void Document::cancel() {
 }
 
 void Document::close() {
+  give_up_analysis();
   cancel();
   file_.reset();
   step_.reset();
@@ -220,6 +264,7 @@ std::shared_ptr<const ActionStore> Document::actions() const {
 }
 
 void Document::take(OpenedFile file) {
+  give_up_analysis();
   file_ = std::make_shared<const OpenedFile>(std::move(file));
   other_.reset();
   compared_.reset();
@@ -233,20 +278,29 @@ void Document::show_step(std::int32_t step) {
   if (step_ && step_->step == step) {
     return;
   }
-  step_ = std::make_shared<const ShownStep>(stagewright::gui::show_step(*file_, step));
+  work(tr("Laying out step %1").arg(step),
+       [this, step, file = file_, other = other_, alignment = alignment_](
+           const OpenOptions&) -> Result<Finish> {
+         auto shown = std::make_shared<const ShownStep>(stagewright::gui::show_step(*file, step));
+         if (other) {
+           return [this, comparison = compare(other, std::move(shown), alignment)] {
+             take_comparison(comparison);
+           };
+         }
+         return [this, shown] { take_step(shown); };
+       });
+}
+
+void Document::take_step(std::shared_ptr<const ShownStep> step) {
+  give_up_analysis();
+  step_ = std::move(step);
   analysis_.reset();
-  if (other_) {
-    compare();
-    return;
-  }
   emit changed();
   analyse();
 }
 
 void Document::analyse() {
-  if (analysing_) {
-    analysing_->given_up = true;
-  }
+  give_up_analysis();
   auto job = std::make_shared<Job>();
   analysing_ = job;
   threads_.start([this, job, file = file_, step = step_] {
@@ -264,10 +318,7 @@ void Document::analyse() {
 
 void Document::analyse_now() {
   if (file_ && !analysis_ && !compared_) {
-    if (analysing_) {
-      analysing_->given_up = true;
-      analysing_.reset();
-    }
+    give_up_analysis();
     analysis_ = std::make_shared<const StepAnalysis>(
         analyse_step(file_->trace, step_->step, step_->actions));
     emit analysed();

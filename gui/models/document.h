@@ -45,12 +45,14 @@ class Document : public QObject {
   void show(OpenedFile file);
   /// Shows an edited version of the plan that is open: views stay where they are.
   void revise(OpenedFile file);
+  /// Reads a file that is written again and again, as another version of what is open.
+  void reload(const QString& path);
   /// While changed() is emitted: whether what was shown before was a version of the same plan.
   [[nodiscard]] bool shows_revision() const { return revising_; }
   /// Gives up what is being read.
   void cancel();
   void close();
-  /// Another optimizer step of the trace.  REQUIRES: a file, and 0 <= step < its steps.
+  /// Lays out another optimizer step of the trace.  REQUIRES: a file, and 0 <= step < its steps.
   void show_step(std::int32_t step);
   /// Sets another file beside the one that is open, which then is the first of the two.  REQUIRES:
   /// a file.
@@ -94,14 +96,30 @@ class Document : public QObject {
   [[nodiscard]] OpenOptions options_for(const std::shared_ptr<Job>& job);
   using Make = std::function<Result<OpenedFile>(const OpenOptions& options)>;
   using Take = std::function<void(OpenedFile)>;
+  /// What is left to do on this thread.
+  using Finish = std::function<void()>;
+  using Work = std::function<Result<Finish>(const OpenOptions& options)>;
+  /// Two steps side by side.
+  struct Comparison {
+    std::shared_ptr<const OpenedFile> other;
+    std::shared_ptr<const ShownStep> step;
+    Alignment alignment = Alignment::kStart;
+    std::shared_ptr<const ComparedSteps> compared;
+  };
   void read(const QString& path, Take take);
-  /// Calls `make` on a thread, and `take` with what it made unless that was given up.
-  void work(const QString& what, Make make, Take take);
+  /// Does `work` on a thread, and here, unless that was given up, what it left to do.
+  void work(const QString& what, Work work);
   [[nodiscard]] Make simulation_of(PlanInputs inputs, const QString& name) const;
   void take(OpenedFile file);
-  void take_other(OpenedFile file);
-  void compare();
+  [[nodiscard]] static Comparison compare(std::shared_ptr<const OpenedFile> other,
+                                          std::shared_ptr<const ShownStep> step,
+                                          Alignment alignment);
+  /// Compares anew what is compared, on a thread.
+  void compare_again();
+  void take_comparison(Comparison comparison);
+  void take_step(std::shared_ptr<const ShownStep> step);
   void analyse();
+  void give_up_analysis();
 
   std::string profiles_;
   std::shared_ptr<Job> reading_;

@@ -30,11 +30,11 @@ Result<std::string> svg(const OpenedFile& file, const ShownStep& step) {
 }
 
 Result<std::string> perfetto(const OpenedFile& file, const ShownStep&) {
-  return to_chrome_json(file.trace);
+  return to_chrome_json(signed_trace(file));
 }
 
 Result<std::string> compact(const OpenedFile& file, const ShownStep&) {
-  return to_binary(file.trace);
+  return to_binary(signed_trace(file));
 }
 
 Result<std::string> table(const OpenedFile&, const ShownStep& step) {

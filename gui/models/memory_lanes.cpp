@@ -53,25 +53,32 @@ std::vector<MemoryLane> memory_lanes(const Trace& trace,
                                      std::int32_t step,
                                      const std::vector<Bytes>& limits) {
   std::map<RankId, MemoryLane> by_rank;
+  MemoryLane* lane = nullptr;  // samples come rank by rank
+  RankId rank;
   for (const MemorySample& sample : trace.memory) {
-    if (sample.step == step) {
-      add_sample(sample, by_rank[sample.rank]);
+    if (sample.step != step) {
+      continue;
     }
+    if (lane == nullptr || sample.rank != rank) {
+      rank = sample.rank;
+      lane = &by_rank[rank];
+    }
+    add_sample(sample, *lane);
   }
   std::vector<MemoryLane> lanes;
-  for (auto& [rank, lane] : by_rank) {
-    lane.rank = rank;
-    sort_by_time(lane);
-    if (rank.index() < limits.size()) {
-      lane.limit = limits[rank.index()];
+  for (auto& [of_rank, each] : by_rank) {
+    each.rank = of_rank;
+    sort_by_time(each);
+    if (of_rank.index() < limits.size()) {
+      each.limit = limits[of_rank.index()];
     }
-    for (std::size_t i = 0; i < lane.live.size(); ++i) {
-      if (total_of(lane.live[i]) > lane.peak) {
-        lane.peak = total_of(lane.live[i]);
-        lane.peak_at = i;
+    for (std::size_t i = 0; i < each.live.size(); ++i) {
+      if (total_of(each.live[i]) > each.peak) {
+        each.peak = total_of(each.live[i]);
+        each.peak_at = i;
       }
     }
-    lanes.push_back(std::move(lane));
+    lanes.push_back(std::move(each));
   }
   return lanes;
 }

@@ -212,8 +212,13 @@ std::optional<FileKind> recognise(std::string_view content) {
 
 Result<OpenedFile> open_file(const std::string& path, const OpenOptions& options) {
   std::error_code problem;
-  if (std::filesystem::is_directory(path, problem)) {
+  const std::filesystem::file_status status = std::filesystem::status(path, problem);
+  if (std::filesystem::is_directory(status)) {
     return fail(ErrorCode::kInvalidInput, std::string("is a folder; ") + kWhatOpens, path);
+  }
+  // A device or a pipe may never end.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return fail(ErrorCode::kInvalidInput, std::string("is no regular file; ") + kWhatOpens, path);
   }
   const std::uintmax_t size = std::filesystem::file_size(path, problem);
   if (!problem && size > kMostBytes) {
@@ -289,8 +294,8 @@ Result<OpenedFile> open_lowered(const CostModel& cost,
   for (const RankBinding& rank : schedule.ranks) {
     actions += static_cast<double>(schedule.programs[rank.program.index()].actions.size());
   }
-  SimulationOptions simulation_options{.trace_all_ranks = actions <= kMostTracedActions,
-                                       .explain = false};
+  SimulationOptions simulation_options{
+      .trace_all_ranks = actions <= kMostTracedActions, .sign_trace = false, .explain = false};
   simulation_options.model_flops = model_flops(
       inputs.model, inputs.plan.global_batch() * inputs.plan.sequence, inputs.plan.sequence);
   Result<Simulation> simulation = simulate(schedule, inputs.cluster, cost, simulation_options);
@@ -309,6 +314,14 @@ Result<OpenedFile> open_lowered(const CostModel& cost,
   file.plan = std::move(inputs);
   file.schedule = std::move(schedule);
   return finish(std::move(file), options);
+}
+
+Trace signed_trace(const OpenedFile& file) {
+  Trace trace = file.trace;
+  if (trace.schedule_hash.empty() && file.schedule) {
+    trace.schedule_hash = schedule_hash(*file.schedule);
+  }
+  return trace;
 }
 
 ShownStep show_step(const OpenedFile& file, std::int32_t step) {

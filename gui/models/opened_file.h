@@ -80,12 +80,16 @@ struct OpenOptions {
                                            const std::string& where,
                                            const OpenOptions& options);
 
-/// The same from what a plan was lowered to, under those prices.
+/// The same from what a plan was lowered to, under those prices.  The trace does not name the
+/// schedule by its hash; signed_trace() does.
 [[nodiscard]] Result<OpenedFile> open_lowered(const CostModel& cost,
                                               PlanInputs inputs,
                                               Schedule schedule,
                                               const std::string& where,
                                               const OpenOptions& options);
+
+/// The trace with the hash of its schedule, as far as that is known.
+[[nodiscard]] Trace signed_trace(const OpenedFile& file);
 
 /// Another step of an opened trace.
 [[nodiscard]] ShownStep show_step(const OpenedFile& file, std::int32_t step);

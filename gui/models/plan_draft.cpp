@@ -268,10 +268,14 @@ Result<PlanDraft> move_action_by(
   return finish_moving(std::move(draft), *std::move(moving), rank, to);
 }
 
-Result<OpenedFile> simulate_draft(const CostModel& cost,
+Result<OpenedFile> simulate_draft(DraftCosts& costs,
                                   const PlanDraft& draft,
                                   const std::string& where,
                                   const OpenOptions& options) {
+  const auto cost = costs.of(draft.inputs);
+  if (!cost) {
+    return tl::unexpected<Error>(cost.error());
+  }
   PlanInputs imagined = draft.inputs;
   imagined.cluster = imagined_cluster(draft);
   auto schedule = draft.order ? lower(imagined.model, imagined.cluster, imagined.plan, *draft.order)
@@ -284,7 +288,7 @@ Result<OpenedFile> simulate_draft(const CostModel& cost,
       return pass_on(std::move(valid));
     }
   }
-  return open_lowered(cost, std::move(imagined), *std::move(schedule), where, options);
+  return open_lowered(**cost, std::move(imagined), *std::move(schedule), where, options);
 }
 
 }  // namespace stagewright::gui

@@ -9,8 +9,8 @@
 #include "core/base/result.h"
 #include "core/schedule/pipeline_order.h"
 #include "core/schedule/schedule.h"
+#include "gui/models/draft_costs.h"
 #include "gui/models/opened_file.h"
-#include "sim/cost/cost_model.h"
 #include "study/plan_inputs.h"
 
 namespace stagewright::gui {
@@ -65,7 +65,7 @@ struct PlanDraft {
     PlanDraft draft, const Schedule& schedule, RankId rank, std::int32_t from, std::int32_t by);
 
 /// Lowers the draft, proves that it can run, and simulates it on the imagined cluster.
-[[nodiscard]] Result<OpenedFile> simulate_draft(const CostModel& cost,
+[[nodiscard]] Result<OpenedFile> simulate_draft(DraftCosts& costs,
                                                 const PlanDraft& draft,
                                                 const std::string& where,
                                                 const OpenOptions& options);

@@ -66,12 +66,31 @@ void PlanEditor::take_document() {
   undo_.clear();
   draft_.reset();
   opened_summary_.reset();
+  saved_.reset();
+  costs_ = std::make_shared<DraftCosts>(document_->profiles());
   const OpenedFile* const file = document_->file();
   if (file != nullptr && file->plan) {
     draft_ = PlanDraft{.inputs = *file->plan, .what_if = {}, .order = {}};
+    saved_ = draft_;
     opened_summary_ = file->summary;
     where_ = file->path;
   }
+  emit changed();
+}
+
+bool PlanEditor::has_unsaved() const {
+  return draft_ && (is_busy() || !saved_ || draft_->inputs.plan != saved_->inputs.plan ||
+                    draft_->order != saved_->order);
+}
+
+void PlanEditor::note_saved() {
+  saved_ = draft_;
+  undo_.setClean();
+  emit changed();
+}
+
+void PlanEditor::note_unsaved() {
+  saved_.reset();
   emit changed();
 }
 
@@ -82,20 +101,6 @@ std::optional<Summary> PlanEditor::shown_summary() const {
 Result<DataFiles> PlanEditor::data_files() const {
   return document_->profiles().empty() ? Result<DataFiles>(DataFiles::embedded())
                                        : DataFiles::with_overrides(document_->profiles());
-}
-
-Result<std::shared_ptr<const CostModel>> PlanEditor::cost_of(const PlanDraft& draft) const {
-  auto files = data_files();
-  if (!files) {
-    return pass_on(std::move(files));
-  }
-  const PlanInputs& inputs = draft.inputs;
-  auto cost =
-      make_cost(*files, inputs.model, inputs.cluster, inputs.plan, "stagewright", std::nullopt);
-  if (!cost) {
-    return pass_on(std::move(cost));
-  }
-  return std::shared_ptr<const CostModel>(*std::move(cost));
 }
 
 void PlanEditor::change(const QString& text, const Change& change, int merge_id) {
@@ -112,12 +117,6 @@ void PlanEditor::change(const QString& text, const Change& change, int merge_id)
 }
 
 void PlanEditor::submit(Step step) {
-  auto cost = cost_of(step.draft);
-  if (!cost) {
-    emit refused(QString::fromStdString(cost.error().to_string()));
-    return;
-  }
-  step.cost = *std::move(cost);
   pending_.push_back(std::move(step));
   start();
 }
@@ -131,7 +130,7 @@ void PlanEditor::start() {
   threads_.start([this,
                   generation,
                   newest = generation_,
-                  cost = pending_.back().cost,
+                  costs = costs_,
                   draft = pending_.back().draft,
                   where = where_,
                   options] {
@@ -139,7 +138,7 @@ void PlanEditor::start() {
       return;
     }
     auto result =
-        std::make_shared<Result<OpenedFile>>(simulate_draft(*cost, draft, where, options));
+        std::make_shared<Result<OpenedFile>>(simulate_draft(*costs, draft, where, options));
     QMetaObject::invokeMethod(this, [this, generation, newest, result] {
       if (newest->load() == generation) {
         take(std::move(*result));
@@ -182,13 +181,9 @@ Result<void> PlanEditor::change_now(const QString& text, const Change& change) {
   if (!changed) {
     return pass_on(std::move(changed));
   }
-  const auto cost = cost_of(*changed);
-  if (!cost) {
-    return tl::unexpected<Error>(cost.error());
-  }
   ++*generation_;
   pending_.clear();
-  auto file = simulate_draft(**cost, *changed, where_, {});
+  auto file = simulate_draft(*costs_, *changed, where_, {});
   if (!file) {
     return pass_on(std::move(file));
   }

@@ -15,6 +15,7 @@
 #include "core/base/data_files.h"
 #include "core/base/result.h"
 #include "gui/models/document.h"
+#include "gui/models/draft_costs.h"
 #include "gui/models/plan_draft.h"
 
 namespace stagewright::gui {
@@ -43,6 +44,9 @@ class PlanEditor : public QObject {
   [[nodiscard]] std::optional<Summary> shown_summary() const;
   [[nodiscard]] QUndoStack* undo_stack() { return &undo_; }
   [[nodiscard]] bool is_busy() const { return !pending_.empty(); }
+  /// Whether the plan or the order of its actions is in no file: neither as it was opened nor as it
+  /// was saved.  What was only imagined of the cluster goes into none.
+  [[nodiscard]] bool has_unsaved() const;
 
   /// Applies a change to what was asked for last.  Changes of one `merge_id` that follow each other
   /// are undone together; below 0, each alone.
@@ -54,6 +58,10 @@ class PlanEditor : public QObject {
   [[nodiscard]] Result<void> save_schedule(const std::string& path) const;
   /// The plan without the moved actions, which only a schedule holds.
   [[nodiscard]] Result<void> save_plan(const std::string& path) const;
+  /// What is shown is in a file of the user's now: a schedule, or, without moved actions, a plan.
+  void note_saved();
+  /// What is shown is in no file of the user's, though it was opened from one.
+  void note_unsaved();
 
  signals:
   /// Another draft is shown, or none.
@@ -68,19 +76,19 @@ class PlanEditor : public QObject {
     PlanDraft draft;
     QString text;
     int merge_id = -1;
-    bool recorded = false;                       ///< it comes from the undo stack
-    std::shared_ptr<const CostModel> cost = {};  ///< of the draft
+    bool recorded = false;  ///< it comes from the undo stack
   };
   void take_document();
   void submit(Step step);
   void start();
   void take(Result<OpenedFile> result);
   [[nodiscard]] Result<DataFiles> data_files() const;
-  [[nodiscard]] Result<std::shared_ptr<const CostModel>> cost_of(const PlanDraft& draft) const;
 
   Document* document_;
   std::optional<PlanDraft> draft_;
   std::optional<Summary> opened_summary_;
+  std::optional<PlanDraft> saved_;  ///< what files hold, if they hold any of it
+  std::shared_ptr<DraftCosts> costs_;
   std::string where_;
   std::vector<Step> pending_;  ///< the last is being simulated; those before it were overtaken
   std::shared_ptr<std::atomic<int>> generation_;

@@ -1,6 +1,7 @@
 #include "gui/models/run_process.h"
 
 #include <QtCore/QCoreApplication>
+#include <QtCore/QDateTime>
 #include <QtCore/QDir>
 #include <QtCore/QFileInfo>
 #include <QtCore/QStandardPaths>
@@ -64,6 +65,7 @@ RunProcess::RunProcess(QObject* parent) : QObject(parent) {
   connect(&patience_, &QTimer::timeout, &process_, &QProcess::kill);
   connect(&process_, &QProcess::readyReadStandardOutput, this, &RunProcess::read_output);
   connect(&process_, &QProcess::finished, this, &RunProcess::take_end);
+  connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, &RunProcess::look_for_live_trace);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error == QProcess::FailedToStart) {
       emit failed(
@@ -82,9 +84,25 @@ QString RunProcess::trace_path() const {
   return folder_ ? folder_->filePath(QStringLiteral("run.swtrace")) : QString();
 }
 
+QString RunProcess::live_trace_path() const {
+  return folder_ ? folder_->filePath(QStringLiteral("live.swtrace")) : QString();
+}
+
+void RunProcess::look_for_live_trace() {
+  const QFileInfo file(live_trace_path());
+  const qint64 written = file.exists() ? file.lastModified().toMSecsSinceEpoch() : 0;
+  if (written > live_trace_time_) {
+    live_trace_time_ = written;
+    emit live_trace_written();
+  }
+}
+
 Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
   if (!file.plan || !file.schedule) {
     return fail(ErrorCode::kInvalidInput, "only a plan can be run; open one");
+  }
+  if (folder_) {
+    watcher_.removePath(folder_->path());
   }
   folder_ = std::make_unique<QTemporaryDir>();
   const QString plan = folder_->filePath(QStringLiteral("run.plan.json"));
@@ -105,6 +123,8 @@ Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
                         QString::number(setup.steps),
                         QStringLiteral("--trace"),
                         trace_path(),
+                        QStringLiteral("--live-trace"),
+                        live_trace_path(),
                         QStringLiteral("--metrics"),
                         QStringLiteral("-")};
   if (!runs_here(file.plan->cluster)) {
@@ -112,6 +132,8 @@ Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
               << QStringLiteral("1x%1xcpu").arg(file.plan->plan.devices());
   }
   steps_.clear();
+  live_trace_time_ = 0;
+  watcher_.addPath(folder_->path());
   process_.start(setup.program, arguments);
   emit started();
   return {};
@@ -140,6 +162,7 @@ void RunProcess::read_output() {
 
 void RunProcess::take_end(int code, QProcess::ExitStatus status) {
   patience_.stop();
+  watcher_.removePath(folder_->path());
   read_output();
   if (QFileInfo::exists(trace_path())) {  // also where it was stopped early
     emit finished();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <QtCore/QFileSystemWatcher>
 #include <QtCore/QObject>
 #include <QtCore/QProcess>
 #include <QtCore/QString>
@@ -54,10 +55,14 @@ class RunProcess : public QObject {
   [[nodiscard]] const std::vector<StepMetrics>& steps() const { return steps_; }
   /// Of the last run; stays until the next one or the end of the program.
   [[nodiscard]] QString trace_path() const;
+  /// Of a step that has ended, while the run goes on.
+  [[nodiscard]] QString live_trace_path() const;
 
  signals:
   void started();
   void step_done();
+  /// live_trace_path() is another step's.
+  void live_trace_written();
   /// It is over and has left a trace.
   void finished();
   void failed(const QString& why);
@@ -65,10 +70,13 @@ class RunProcess : public QObject {
  private:
   void read_output();
   void take_end(int code, QProcess::ExitStatus status);
+  void look_for_live_trace();
 
   QProcess process_;
   QTimer patience_;
   std::unique_ptr<QTemporaryDir> folder_;
+  QFileSystemWatcher watcher_;  ///< of the folder
+  qint64 live_trace_time_ = 0;  ///< when what was last told of was written
   std::vector<StepMetrics> steps_;
 };
 

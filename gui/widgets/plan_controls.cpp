@@ -60,8 +60,8 @@ PlanControls::PlanControls(PlanEditor* editor, QWidget* parent)
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   }
-  verdict_->setAccessibleName(tr("What the plan comes to"));
-  refusal_->setAccessibleName(tr("Why the change was not made"));
+  verdict_->setAccessibleDescription(tr("What the plan comes to"));
+  refusal_->setAccessibleDescription(tr("Why the change was not made"));
   refusal_->hide();
   auto* const layout = new QVBoxLayout(this);
   layout->addWidget(verdict_);

@@ -10,8 +10,12 @@
 #include <QtWidgets/QLineEdit>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QSpinBox>
+#include <QtWidgets/QSplitter>
 #include <QtWidgets/QTableView>
 #include <QtWidgets/QVBoxLayout>
+
+#include "gui/models/statistics_model.h"
+#include "gui/widgets/timeline/timeline_view.h"
 
 namespace stagewright::gui {
 
@@ -25,7 +29,9 @@ RunPanel::RunPanel(Document* document, QWidget* parent)
       stop_(new QPushButton(tr("&Stop"), this)),
       open_(new QPushButton(tr("&Open its trace"), this)),
       compare_(new QPushButton(tr("&Compare with the prediction"), this)),
-      verdict_(new QLabel(this)) {
+      verdict_(new QLabel(this)),
+      lanes_(new TimelineView(&lanes_file_, &lanes_selection_, this)),
+      lanes_title_(new QLabel(this)) {
   setObjectName(QStringLiteral("run"));
   build();
   connect(start_, &QPushButton::clicked, this, &RunPanel::start);
@@ -37,7 +43,12 @@ RunPanel::RunPanel(Document* document, QWidget* parent)
   connect(document_, &Document::changed, this, &RunPanel::refresh);
   connect(&process_, &RunProcess::step_done, this, &RunPanel::take_step);
   connect(&process_, &RunProcess::failed, this, &RunPanel::fail);
+  connect(&process_, &RunProcess::live_trace_written, this, [this] {
+    show_lanes(process_.live_trace_path());
+  });
+  connect(&lanes_file_, &Document::changed, this, &RunPanel::take_lanes);
   connect(&process_, &RunProcess::finished, this, [this] {
+    show_lanes(process_.trace_path());
     verdict_->setText(tr("%n step(s) done.", nullptr, static_cast<int>(process_.steps().size())));
     refresh();
   });
@@ -54,7 +65,7 @@ void RunPanel::build() {
   steps_->setValue(kUsualSteps);
   verdict_->setWordWrap(true);
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  verdict_->setAccessibleName(tr("State of the run"));
+  verdict_->setAccessibleDescription(tr("State of the run"));
   auto* const browse = new QPushButton(tr("&Choose..."), this);
   connect(browse, &QPushButton::clicked, this, &RunPanel::choose_data);
   auto* const data_row = new QHBoxLayout;
@@ -77,11 +88,21 @@ void RunPanel::build() {
   table->setAlternatingRowColors(true);
   table->setTabKeyNavigation(false);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  constexpr int kLanesHeight = 200;
+  lanes_->setObjectName(QStringLiteral("run_lanes"));
+  lanes_->setAccessibleName(tr("Last step of the run"));
+  lanes_->setMinimumHeight(kLanesHeight / 2);
+  auto* const lower = new QSplitter(Qt::Vertical, this);
+  lower->addWidget(lanes_);
+  lower->addWidget(table);
+  lower->setSizes({kLanesHeight, kLanesHeight});
   auto* const layout = new QVBoxLayout(this);
   layout->addLayout(form);
   layout->addLayout(buttons);
   layout->addWidget(verdict_);
-  layout->addWidget(table, 1);
+  layout->addWidget(lanes_title_);
+  layout->addWidget(lower, 1);
+  take_lanes();
 }
 
 void RunPanel::choose_data() {
@@ -111,8 +132,10 @@ void RunPanel::refresh() {
   stop_->setEnabled(runs);
   open_->setEnabled(!runs && QFileInfo::exists(process_.trace_path()));
   compare_->setEnabled(open_->isEnabled() && runnable);
-  if (!runs && !runnable && process_.steps().empty()) {
-    verdict_->setText(tr("Open a plan to run it with ranks as threads of this machine."));
+  if (!runs && process_.trace_path().isEmpty()) {  // nothing ran yet
+    verdict_->setText(runnable
+                          ? tr("Runs the plan with ranks as threads of this machine.")
+                          : tr("Open a plan to run it with ranks as threads of this machine."));
   }
 }
 
@@ -132,6 +155,7 @@ void RunPanel::start() {
     return;
   }
   metrics_->clear();
+  lanes_file_.close();
   verdict_->setText(tr("Starting ..."));
   const Result<void> started = process_.start(
       *document_->file(), {.program = command, .data = data_->text(), .steps = steps_->value()});
@@ -152,9 +176,37 @@ void RunPanel::take_step() {
   verdict_->setText(tr("Step %1 of %2").arg(last.step + 1).arg(steps_->value()));
 }
 
+void RunPanel::show_lanes(const QString& path) {
+  // One that comes while the last is still being read takes its turn with the next step.
+  if (!lanes_file_.is_busy() || path == process_.trace_path()) {
+    lanes_file_.reload(path);
+  }
+}
+
+void RunPanel::take_lanes() {
+  const OpenedFile* const file = lanes_file_.file();
+  lanes_->setVisible(file != nullptr);
+  lanes_title_->setVisible(file != nullptr);
+  if (file == nullptr) {
+    return;
+  }
+  const auto told = file->trace.made_by.find("step");
+  const int step = told == file->trace.made_by.end() ? lanes_file_.step()->step
+                                                     : QString::fromStdString(told->second).toInt();
+  const auto length = static_cast<double>(lanes_file_.actions()->length);
+  lanes_title_->setText(tr("Step %1: %2")
+                            .arg(step + 1)
+                            .arg(time_text(Duration(lanes_file_.actions()->length), file->unit)));
+  // Steps differ in length: whoever sees a whole one sees the next one whole.
+  if (lanes_->window_shown().length >= lanes_length_) {
+    lanes_->fit();
+  }
+  lanes_length_ = length;
+}
+
 void RunPanel::fail(const QString& why) {
-  verdict_->setText(why);
   refresh();
+  verdict_->setText(why);
 }
 
 }  // namespace stagewright::gui

@@ -5,6 +5,7 @@
 #include "gui/models/document.h"
 #include "gui/models/metrics_model.h"
 #include "gui/models/run_process.h"
+#include "gui/models/selection.h"
 
 class QLabel;
 class QLineEdit;
@@ -13,7 +14,10 @@ class QSpinBox;
 
 namespace stagewright::gui {
 
-/// Starts a run of the plan that is open, shows its steps as they come, and ends it.
+class TimelineView;
+
+/// Starts a run of the plan that is open, shows its steps and what every rank did in them as they
+/// come, and ends it.
 class RunPanel : public QWidget {
   Q_OBJECT
 
@@ -22,6 +26,8 @@ class RunPanel : public QWidget {
 
   [[nodiscard]] RunProcess* process() { return &process_; }
   [[nodiscard]] QString verdict() const;
+  /// The step of the run that ended last, as far as it was told.
+  [[nodiscard]] TimelineView* lanes() { return lanes_; }
   void set_data(const QString& path);
   void set_steps(int steps);
   void start();
@@ -38,6 +44,9 @@ class RunPanel : public QWidget {
   void choose_data();
   void refresh();
   void take_step();
+  /// Shows another step of the run.
+  void show_lanes(const QString& path);
+  void take_lanes();
   void fail(const QString& why);
 
   Document* document_;
@@ -50,6 +59,11 @@ class RunPanel : public QWidget {
   QPushButton* open_;
   QPushButton* compare_;
   QLabel* verdict_;
+  Document lanes_file_;  ///< the run's, beside the plan that stays open
+  Selection lanes_selection_;
+  TimelineView* lanes_;
+  QLabel* lanes_title_;
+  double lanes_length_ = 0;  ///< of the step that is shown
 };
 
 }  // namespace stagewright::gui

@@ -240,8 +240,8 @@ void StageBalance::draw_title(QPainter& painter) const {
   const QRectF area(0, 0, viewport()->width(), kTitleHeight);
   painter.fillRect(area, palette().color(QPalette::Base));
   painter.setPen(palette().color(QPalette::Text));
-  const QString title = tr("Time of a micro-batch; the slowest stage takes %1 % more than the mean")
-                            .arg(100 * imbalance(stages_), 0, 'f', 1);
+  const QString title =
+      tr("Slowest stage: %1 % above the mean").arg(100 * imbalance(stages_), 0, 'f', 1);
   painter.drawText(
       area.adjusted(kSpace, 0, -kSpace, 0),
       Qt::AlignVCenter | Qt::AlignLeft,

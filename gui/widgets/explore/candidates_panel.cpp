@@ -76,7 +76,7 @@ void CandidatesPanel::build() {
   verdict_->setObjectName(QStringLiteral("search_verdict"));
   verdict_->setWordWrap(true);
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  verdict_->setAccessibleName(tr("State of the search"));
+  verdict_->setAccessibleDescription(tr("State of the search"));
   table_->setObjectName(QStringLiteral("candidates_table"));
   table_->setAccessibleName(tr("Plans"));
   table_->setModel(shown_);

@@ -30,7 +30,7 @@ ConstraintForm::ConstraintForm(QWidget* parent) : QScrollArea(parent), problem_(
       tr("Empty fields are searched. Write 8, or 2,4, or 4..16, or names such as zb-*."), body);
   hint->setWordWrap(true);
   problem_->setWordWrap(true);
-  problem_->setAccessibleName(tr("What is wrong with the constraints"));
+  problem_->setAccessibleDescription(tr("What is wrong with the constraints"));
   problem_->hide();
   auto* const form = new QFormLayout;
   for (const Dimension& dimension : dimensions()) {

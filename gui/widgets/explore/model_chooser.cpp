@@ -34,7 +34,6 @@ ModelChooser::ModelChooser(const DataFiles& files, QWidget* parent)
       layers_(new LayerTreeModel(this)),
       tree_(new QTreeView(this)) {
   name_->setObjectName(QStringLiteral("model"));
-  name_->setAccessibleName(tr("Model"));
   for (const std::string& name : preset_names(files, "models")) {
     name_->addItem(QString::fromStdString(name), QString::fromStdString(name));
   }
@@ -48,7 +47,11 @@ ModelChooser::ModelChooser(const DataFiles& files, QWidget* parent)
   tree_->header()->setStretchLastSection(false);
   auto* const open = new QPushButton(tr("&Open..."), this);
   open->setToolTip(tr("A config.json of Hugging Face, or a model file"));
+  // On Linux a box is told to screen readers by its label alone.
+  auto* const label = new QLabel(tr("Mo&del"), this);
+  label->setBuddy(name_);
   auto* const row = new QHBoxLayout;
+  row->addWidget(label);
   row->addWidget(name_, 1);
   row->addWidget(open);
   auto* const layout = new QVBoxLayout(this);

@@ -129,7 +129,8 @@ QString ParetoView::describe(int row) const {
   const CandidateRow& plan = search_->candidates()->rows()[static_cast<std::size_t>(row)];
   const QString name = QString::fromStdString(summary(plan.candidate.plan));
   if (plan.state == CandidateState::kRejected) {
-    return name;
+    return tr("%1\nNo place in this plot: rejected before it had a time. %2")
+        .arg(name, QString::fromStdString(plan.reason));
   }
   return tr("%1\n%2 a step, %3, %n device(s)",
             nullptr,
@@ -161,6 +162,28 @@ void ParetoView::paintEvent(QPaintEvent*) {
   draw_front(painter);
   draw_points(painter);
   draw_legend(painter);
+  draw_note(painter);
+}
+
+/// Why the chosen plan is not among the points.
+void ParetoView::draw_note(QPainter& painter) const {
+  constexpr int kHeight = 18;
+  const int row = search_->chosen();
+  if (row < 0 || point_of(row)) {
+    return;
+  }
+  const CandidateRow& plan = search_->candidates()->rows()[static_cast<std::size_t>(row)];
+  const QRectF area = plot();
+  const QRectF line(area.left() + 1, area.bottom() - kHeight, area.width() - 1, kHeight);
+  painter.fillRect(line, palette().color(QPalette::Base));
+  painter.setPen(warning_colour(palette()));
+  painter.drawText(
+      line,
+      Qt::AlignLeft | Qt::AlignVCenter,
+      painter.fontMetrics().elidedText(
+          tr("The chosen plan has no place here: %1").arg(QString::fromStdString(plan.reason)),
+          Qt::ElideRight,
+          static_cast<int>(line.width())));
 }
 
 void ParetoView::draw_axes(QPainter& painter) const {

@@ -46,6 +46,7 @@ class ParetoView : public QWidget {
   void draw_front(QPainter& painter) const;
   void draw_points(QPainter& painter) const;
   void draw_legend(QPainter& painter) const;
+  void draw_note(QPainter& painter) const;
 
   PlanSearch* search_;
   std::vector<int> by_time_;           ///< rows that have a place, fastest first

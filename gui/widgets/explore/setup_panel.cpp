@@ -59,6 +59,7 @@ SetupPanel::SetupPanel(PlanSearch* search, QWidget* parent)
     : QWidget(parent),
       search_(search),
       files_(search->files()),
+      check_(files_ ? *files_ : DataFiles::embedded()),
       model_(new ModelChooser(files_ ? *files_ : DataFiles::embedded(), this)),
       cluster_(new ClusterForm(files_ ? *files_ : DataFiles::embedded(), this)),
       constraints_(new ConstraintForm(this)),
@@ -71,6 +72,7 @@ SetupPanel::SetupPanel(PlanSearch* search, QWidget* parent)
       go_(new QPushButton(this)) {
   setObjectName(QStringLiteral("setup"));
   build();
+  connect(&check_, &SetupCheck::checked, this, &SetupPanel::take_check);
   set_setup({});
   connect(model_, &ModelChooser::changed, this, &SetupPanel::take_setup);
   connect(cluster_, &ClusterForm::changed, this, &SetupPanel::take_setup);
@@ -81,7 +83,6 @@ SetupPanel::SetupPanel(PlanSearch* search, QWidget* parent)
   connect(price_, &QDoubleSpinBox::valueChanged, this, &SetupPanel::take_setup);
   connect(go_, &QPushButton::clicked, this, &SetupPanel::search_or_stop);
   connect(search_, &PlanSearch::changed, this, &SetupPanel::take_state);
-  take_setup();
 }
 
 void SetupPanel::build() {
@@ -96,7 +97,7 @@ void SetupPanel::build() {
   add_aim_rows(form);
   problem_->setObjectName(QStringLiteral("setup_problem"));
   problem_->setWordWrap(true);
-  problem_->setAccessibleName(tr("What stands in the way of a search"));
+  problem_->setAccessibleDescription(tr("What stands in the way of a search"));
   go_->setObjectName(QStringLiteral("search_button"));
   go_->setDefault(true);
   auto* const layout = new QVBoxLayout(this);
@@ -176,35 +177,49 @@ void SetupPanel::take_setup() {
   price_label_->setText(cost ? tr("Price of a device-hour") : tr("Watts of a device"));
   price_label_->setVisible(priced);
   price_->setVisible(priced);
-  QString problem;
+  check_.start(now);
+  take_state();
+}
+
+QString SetupPanel::missing_price() const {
+  const std::string aim = aim_name(aim_->currentIndex());
+  if (price_->value() > 0) {
+    return {};
+  }
+  return aim == name_of(Aim::kCost)     ? tr("Say what a device costs an hour.")
+         : aim == name_of(Aim::kEnergy) ? tr("Say how many watts a device draws.")
+                                        : QString();
+}
+
+void SetupPanel::take_check(const CheckedSetup& checked) {
+  QString problem = missing_price();
   if (!files_) {
     problem = QString::fromStdString(files_.error().to_string());
-  } else {
-    model_->set_outline(outline_of(*files_, now));
-    const Result<Cluster> cluster = cluster_of(*files_, now.cluster);
-    cluster_->set_cluster(cluster);
-    if (const auto job = job_of(*files_, now); !job) {
-      problem = QString::fromStdString(job.error().to_string());
-    } else if (priced && price_->value() <= 0) {
-      problem =
-          cost ? tr("Say what a device costs an hour.") : tr("Say how many watts a device draws.");
-    }
+  } else if (problem.isEmpty()) {
+    problem = checked.problem;
   }
+  model_->set_outline(checked.outline);
+  cluster_->set_cluster(checked.cluster);
   problem_->setText(problem);
   problem_->setVisible(!problem.isEmpty());
   take_state();
 }
 
+void SetupPanel::check_now() {
+  check_.check_now(setup());
+}
+
 void SetupPanel::take_state() {
   const bool running = search_->state() == PlanSearch::State::kRunning;
   go_->setText(running ? tr("S&top the search") : tr("&Search plans"));
-  go_->setEnabled(running || problem_->text().isEmpty());
+  // Nobody has to wait for the check: a search says the same of what is wrong.
+  go_->setEnabled(running || check_.is_busy() || problem_->text().isEmpty());
 }
 
 void SetupPanel::search_or_stop() {
   if (search_->state() == PlanSearch::State::kRunning) {
     search_->cancel();
-  } else if (problem_->text().isEmpty()) {
+  } else if (go_->isEnabled()) {
     search_->start(setup());
     emit search_started();
   }

@@ -4,6 +4,7 @@
 
 #include "core/base/data_files.h"
 #include "gui/models/plan_search.h"
+#include "gui/models/setup_check.h"
 
 class QComboBox;
 class QDoubleSpinBox;
@@ -30,8 +31,12 @@ class SetupPanel : public QWidget {
   void set_setup(const PlanSetup& setup);
   /// Starts the search; while one runs, gives it up.
   void search_or_stop();
-  /// What stands in the way of a search; empty: nothing.
+  /// What stands in the way of a search; empty: nothing.  While a change is being checked, that of
+  /// the setup before it.
   [[nodiscard]] QString problem() const;
+  [[nodiscard]] bool is_checking() const { return check_.is_busy(); }
+  /// Checks what is set up before it returns.
+  void check_now();
   [[nodiscard]] ModelChooser* model() { return model_; }
   [[nodiscard]] ConstraintForm* constraints() { return constraints_; }
 
@@ -44,10 +49,14 @@ class SetupPanel : public QWidget {
   void add_batch_rows(QFormLayout* form);
   void add_aim_rows(QFormLayout* form);
   void take_setup();
+  void take_check(const CheckedSetup& checked);
+  /// A figure that the aim needs and that is not given.
+  [[nodiscard]] QString missing_price() const;
   void take_state();
 
   PlanSearch* search_;
   Result<DataFiles> files_;
+  SetupCheck check_;
   ModelChooser* model_;
   ClusterForm* cluster_;
   ConstraintForm* constraints_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLeastHeight = 0.25;
 constexpr double kMostHeight = 64;
-constexpr double kUsualHeight = 26;
+constexpr double kMostFittedHeight = 26;  ///< beyond it fewer numbers fit into boxes
 
 }  // namespace
 
@@ -74,22 +74,32 @@ void TimelineView::fit_rows() {
   if (!actions_) {
     return;
   }
-  // Heights are in proportion up to the headings of groups, so that two steps suffice.
-  double height = kUsualHeight;
   const double room = std::max(100, content_rect().height());
-  for (int i = 0; i < 3; ++i) {
+  const auto fits = [&](double height) {
     RowChoices choices = choices_;
     choices.height = height;
-    const RowLayout layout = lay_out_rows(*actions_, document_->file()->axes, choices);
-    if (layout.height <= room) {
-      break;
-    }
-    height = std::clamp(height * room / layout.height, kLeastHeight, kUsualHeight);
+    return lay_out_rows(*actions_, document_->file()->axes, choices).height <= room;
+  };
+  double fitting = kLeastHeight;
+  double too_high = kMostFittedHeight;
+  if (fits(too_high)) {
+    fitting = too_high;
   }
-  set_row_height(height >= kLeastHeightForText ? std::floor(height) : height);
+  constexpr double kClose = 1.02;
+  while (too_high > fitting * kClose) {
+    const double middle = std::sqrt(fitting * too_high);
+    (fits(middle) ? fitting : too_high) = middle;
+  }
+  rows_fit_ = true;
+  apply_row_height(fitting >= kLeastHeightForText ? std::floor(fitting) : fitting);
 }
 
 void TimelineView::set_row_height(double height) {
+  rows_fit_ = false;
+  apply_row_height(height);
+}
+
+void TimelineView::apply_row_height(double height) {
   RowChoices choices = choices_;
   choices.height = std::clamp(height, kLeastHeight, kMostHeight);
   set_choices(choices);

@@ -254,10 +254,12 @@ void TimelineOverlay::draw_labels() {
     if (row.height < least - 4 && (is_message || row.group)) {
       continue;
     }
-    const QRectF text =
-        rect.height() < least
-            ? QRectF(rect.left(), rect.center().y() - least / 2, rect.width(), least)
-            : rect;
+    QRectF text = rect.height() < least
+                      ? QRectF(rect.left(), rect.center().y() - least / 2, rect.width(), least)
+                      : rect;
+    if (i == 0 && view_.scroll() == 0) {
+      text.moveTop(std::max<double>(text.top(), gutter.top()));  // the first of thin ones is read
+    }
     if (text.top() < free) {
       continue;
     }

@@ -6,6 +6,7 @@
 
 #include <QtCore/QEvent>
 #include <QtGui/QPainter>
+#include <QtGui/QResizeEvent>
 #include <QtWidgets/QScrollBar>
 
 #include "gui/widgets/theme.h"
@@ -304,6 +305,9 @@ void TimelineView::draw_stretched(QPainter& painter) const {
 
 void TimelineView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
+  if (rows_fit_ && event->size().height() != event->oldSize().height()) {
+    fit_rows();
+  }
   update_scroll_bar();
   ask_for_picture();
 }

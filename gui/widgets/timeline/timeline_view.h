@@ -52,7 +52,7 @@ class TimelineView : public QAbstractScrollArea {
   void view_forward();
   void change_row_height(double factor);
   void set_row_height(double height);
-  /// All rows at once, as high as they then can be.
+  /// All rows at once, as high as they then can be; they follow the room until a height is set.
   void fit_rows();
   void bring_into_view(ActionIndex action);
 
@@ -126,6 +126,7 @@ class TimelineView : public QAbstractScrollArea {
   void take_analysis();
   void take_selection();
   void lay_out();
+  void apply_row_height(double height);
   void repaint_actions();
   void ask_for_picture();
   void take_picture(const QImage& image, const TimeWindow& window, double scroll, quint64 number);
@@ -151,6 +152,7 @@ class TimelineView : public QAbstractScrollArea {
   std::shared_ptr<const std::vector<std::uint8_t>> paint_;
   std::shared_ptr<const RowLayout> rows_;
   RowChoices choices_;
+  bool rows_fit_ = true;  ///< their height follows the room that there is
   TimeWindow window_;
   ColourBy colour_by_ = ColourBy::kAction;
   bool show_gaps_ = true;

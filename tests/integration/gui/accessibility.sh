@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Starts the desktop application on a virtual screen with a window manager, and reads and drives it as a screen reader
-# does: opens a plan, searches, selects an action and reads its text (accessibility.py).
+# does: opens a plan, searches, selects an action and reads its text; then searches plans and reads what was found
+# (accessibility.py).
 #
 #   accessibility.sh STAGEWRIGHT_GUI PLAN
 #

@@ -1,5 +1,7 @@
 #include "gui/models/opened_file.h"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
@@ -9,6 +11,7 @@
 #include "planner/schedules/registry.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/gui/broken_files.h"
 #include "tests/unit/gui/made_traces.h"
 
 namespace stagewright::gui {
@@ -96,14 +99,30 @@ TEST_F(OpenedFileTest, SaysWhatIsWrongWithWhatItCannotOpen) {
             std::string::npos);
 }
 
-TEST_F(OpenedFileTest, NoCutOrChangedFileEndsTheProgram) {
-  const std::string whole = to_binary(test::pipeline_trace("1f1b", 2, 3));
-  for (std::size_t cut = 0; cut < whole.size(); cut += 7) {
-    (void)open_content(whole.substr(0, cut), "cut", {});
-    std::string changed = whole;
-    changed[cut] = static_cast<char>(changed[cut] ^ 0x5A);
-    (void)open_content(changed, "changed", {});
+TEST_F(OpenedFileTest, NoBrokenFileEndsTheProgram) {
+  for (const auto& [name, content] : test::files_of_every_kind()) {
+    ASSERT_TRUE(open_content(content, name, {})) << name;
+    for (std::uint32_t seed = 0; seed < 120; ++seed) {
+      SCOPED_TRACE(name + ", seed " + std::to_string(seed));
+      const auto opened = open_content(test::broken(content, seed), name, {});
+      if (opened) {
+        EXPECT_GT(opened->shown.actions.size(), 0U);
+      } else {
+        EXPECT_FALSE(opened.error().message.empty());
+      }
+    }
   }
+}
+
+TEST_F(OpenedFileTest, NeitherDepthNorSizeEndsTheProgram) {
+  constexpr std::size_t kDeep = 300'000;
+  const std::string deep = R"({"traceEvents": )" + std::string(kDeep, '[');
+  EXPECT_FALSE(open_content(deep, "deep", {}));
+  EXPECT_FALSE(open_content(deep + std::string(kDeep, ']') + "}", "deep", {}));
+  const std::string huge = write("huge.swtrace", "SWTR");
+  std::filesystem::resize_file(huge, std::uintmax_t{5} << 30U);  // without a block on the disk
+  EXPECT_NE(error_of(huge).find("has 5.0 GiB"), std::string::npos) << error_of(huge);
+  EXPECT_NE(error_of("/dev/zero").find("no regular file"), std::string::npos);
 }
 
 TEST_F(OpenedFileTest, GivesUpWhenAsked) {

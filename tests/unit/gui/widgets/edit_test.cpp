@@ -1,11 +1,16 @@
 // Changing a plan in the window, by keyboard and mouse.
 
+#include <QtCore/QTimer>
 #include <QtGui/QAction>
 #include <QtTest/QTest>
+#include <QtWidgets/QAbstractButton>
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QDockWidget>
 #include <QtWidgets/QDoubleSpinBox>
+#include <QtWidgets/QFileDialog>
+#include <QtWidgets/QLineEdit>
+#include <QtWidgets/QMessageBox>
 #include <gtest/gtest.h>
 
 #include "gui/app/autosave.h"
@@ -16,7 +21,9 @@
 #include "gui/widgets/plan_controls.h"
 #include "gui/widgets/stage_balance.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "study/plan_inputs.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace stagewright::gui {
 namespace {
@@ -51,7 +58,38 @@ class EditTest : public testing::Test {
   std::string name(std::int32_t rank, std::size_t place) {
     return short_name(*window_.document()->actions(), computed(rank, place));
   }
+  void change_micro_batches(int count) {
+    ASSERT_TRUE(editor()->change_now("Micro-batches", [count](PlanDraft draft) {
+      return with_micro_batches(std::move(draft), count);
+    }));
+  }
+  /// Does something, answers with that button when asked about changes, and with that path when
+  /// asked where to save.  Returns how often it was asked about changes.
+  static int answer(QMessageBox::StandardButton button,
+                    const std::string& path,
+                    const std::function<void()>& action) {
+    int asked = 0;
+    QTimer answers;
+    QObject::connect(&answers, &QTimer::timeout, &answers, [&] {
+      QWidget* const modal = QApplication::activeModalWidget();
+      if (auto* const question = qobject_cast<QMessageBox*>(modal)) {
+        ++asked;
+        question->button(button)->click();
+      } else if (auto* const dialog = qobject_cast<QFileDialog*>(modal)) {
+        auto* const name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+        name->setText(QString::fromStdString(path));
+        QTest::keyClick(name, Qt::Key_Return);
+      }
+    });
+    answers.start(20);
+    action();
+    return asked;
+  }
+  int answer(QMessageBox::StandardButton button, const std::function<void()>& action) {
+    return answer(button, {}, action);
+  }
 
+  TemporaryFolder folder_;
   MainWindow window_;
 };
 
@@ -165,10 +203,90 @@ TEST_F(EditTest, ChangesOutliveAProgramThatEndsUnexpectedly) {
   EXPECT_EQ(editor()->draft()->inputs.plan.micro_batches, 6);
   EXPECT_TRUE(window_.message()->text().contains("open again"));
   EXPECT_FALSE(autosave->recover());
-  ASSERT_TRUE(editor()->change_now("Six micro-batches", change));
+  EXPECT_TRUE(window_.isWindowModified());  // no file of the user's has them
   autosave->save();
-  window_.close();
+  EXPECT_EQ(answer(QMessageBox::Discard, [&] { window_.close(); }), 1);
   EXPECT_FALSE(autosave->recover());  // it was closed as it should
+}
+
+TEST_F(EditTest, ClosingAsksWhatBecomesOfChanges) {
+  const auto close = [&] { window_.close(); };
+  change_micro_batches(6);
+  EXPECT_EQ(answer(QMessageBox::Cancel, close), 1);
+  EXPECT_TRUE(window_.isVisible());
+  EXPECT_EQ(editor()->draft()->inputs.plan.micro_batches, 6);
+  window_.autosave()->save();
+  EXPECT_EQ(answer(QMessageBox::Cancel, close), 1);
+  EXPECT_TRUE(window_.isWindowModified());
+  EXPECT_EQ(answer(QMessageBox::Discard, close), 1);
+  EXPECT_FALSE(window_.isVisible());
+  EXPECT_FALSE(window_.autosave()->recover());  // nothing is left of what was given up
+}
+
+TEST_F(EditTest, ClosingSavesWhereTheUserSays) {
+  const std::string path = (folder_.path() / "kept.plan.json").string();
+  change_micro_batches(6);
+  EXPECT_EQ(answer(QMessageBox::Save, path, [&] { window_.close(); }), 1);
+  EXPECT_FALSE(window_.isVisible());
+  const auto saved = load_plan(DataFiles::embedded(), path, {}, {});
+  ASSERT_TRUE(saved) << saved.error().to_string();
+  EXPECT_EQ(saved->plan.micro_batches, 6);
+}
+
+TEST_F(EditTest, AWindowStaysWhereSavingFails) {
+  change_micro_batches(6);
+  // A folder where the file should go.
+  std::filesystem::create_directory(folder_.path() / "taken.plan.json");
+  std::filesystem::create_directory(folder_.path() / "taken.plan.json" / "x");
+  EXPECT_FALSE(editor()->save_plan((folder_.path() / "taken.plan.json").string()));
+  EXPECT_TRUE(editor()->has_unsaved());
+  EXPECT_EQ(answer(QMessageBox::Cancel, [&] { window_.close(); }), 1);
+  EXPECT_TRUE(window_.isVisible());
+}
+
+TEST_F(EditTest, MovedActionsAreSavedAsASchedule) {
+  window_.selection()->select(computed(0, 3));
+  window_.timeline()->setFocus();
+  QTest::keyClick(window_.timeline(), Qt::Key_Left, Qt::AltModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(wait());
+  const std::string plan = (folder_.path() / "moved.plan.json").string();
+  const std::string schedule = (folder_.path() / "moved.schedule.json").string();
+  QAction* const save_plan = window_.commands().find("save_plan");
+  EXPECT_EQ(answer(QMessageBox::Cancel, plan, [&] { save_plan->trigger(); }), 0);
+  EXPECT_TRUE(std::filesystem::exists(plan));
+  EXPECT_TRUE(editor()->has_unsaved());  // a plan does not hold what was moved
+  EXPECT_EQ(answer(QMessageBox::Save, schedule, [&] { window_.close(); }), 1);
+  EXPECT_TRUE(std::filesystem::exists(schedule));
+  EXPECT_FALSE(window_.isVisible());
+}
+
+TEST_F(EditTest, NothingIsAskedWhereNothingWouldBeLost) {
+  change_micro_batches(6);
+  editor()->undo_stack()->undo();
+  ASSERT_TRUE(wait());
+  // What is imagined of the cluster is in no file that could be saved.
+  ASSERT_TRUE(editor()->change_now("Network", [](PlanDraft draft) -> Result<PlanDraft> {
+    draft.what_if.network_bandwidth = 2;
+    return draft;
+  }));
+  EXPECT_FALSE(window_.isWindowModified());
+  EXPECT_EQ(answer(QMessageBox::Cancel, [&] { window_.close(); }), 0);
+  EXPECT_FALSE(window_.isVisible());
+}
+
+TEST_F(EditTest, AnotherFileAsksBeforeItTakesThePlace) {
+  const auto open = [&] {
+    window_.open(
+        QString::fromStdString((source_folder() / "examples/gpt-demo-uneven.plan.json").string()));
+  };
+  change_micro_batches(6);
+  EXPECT_EQ(answer(QMessageBox::Cancel, open), 1);
+  EXPECT_FALSE(window_.document()->is_busy());
+  EXPECT_EQ(answer(QMessageBox::Cancel, [&] { window_.commands().find("close")->trigger(); }), 1);
+  EXPECT_NE(window_.document()->file(), nullptr);
+  EXPECT_EQ(answer(QMessageBox::Discard, open), 1);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  EXPECT_EQ(editor()->draft()->inputs.plan.micro_batches, 4);
 }
 
 }  // namespace

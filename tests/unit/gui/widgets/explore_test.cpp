@@ -21,6 +21,7 @@
 #include "gui/widgets/explore/pareto_view.h"
 #include "gui/widgets/explore/setup_panel.h"
 #include "gui/widgets/explore/topology_view.h"
+#include "gui/widgets/timeline/timeline_view.h"
 #include "planner/search/dimension.h"
 #include "tests/support/source_folder.h"
 
@@ -40,6 +41,10 @@ class ExploreTest : public testing::Test {
   template <class Widget>
   Widget* child(const char* name) {
     return window_.findChild<Widget*>(QString::fromLatin1(name));
+  }
+  /// Waits until the panel knows what is set up.
+  bool checked() {
+    return QTest::qWaitFor([&] { return !panel()->is_checking(); }, 30'000);
   }
   void set_small() {
     PlanSetup setup{.model = "gpt2", .cluster = {.nodes = 1, .devices = 4}, .global_batch = 8};
@@ -81,9 +86,11 @@ TEST_F(ExploreTest, ShowsTheModelAndTheCluster) {
   auto* const model = child<QComboBox>("model");
   model->setCurrentIndex(model->findData("llama3-70b"));
   EXPECT_EQ(panel()->setup().model, "llama3-70b");
+  ASSERT_TRUE(checked());
   EXPECT_EQ(panel()->model()->layers()->outline()->parameters, 70'553'706'496);
   child<QSpinBox>("nodes")->setValue(16);
   EXPECT_EQ(panel()->setup().cluster.nodes, 16);
+  ASSERT_TRUE(checked());
   EXPECT_TRUE(child<TopologyView>("topology")->text().contains("128 device"))
       << child<TopologyView>("topology")->text().toStdString();
 }
@@ -91,6 +98,7 @@ TEST_F(ExploreTest, ShowsTheModelAndTheCluster) {
 TEST_F(ExploreTest, OpensAConfigurationOfHuggingFace) {
   panel()->model()->set_name(
       QString::fromStdString((source_folder() / "tests/no-such/config.json").string()));
+  ASSERT_TRUE(checked());
   EXPECT_FALSE(panel()->problem().isEmpty());
   EXPECT_FALSE(child<QPushButton>("search_button")->isEnabled());
 }
@@ -105,10 +113,12 @@ TEST_F(ExploreTest, HasAFieldForEachDimension) {
   auto* const tensor = child<QLineEdit>("constraint_tp");
   QTest::keyClicks(tensor, "lots");
   EXPECT_TRUE(panel()->constraints()->problem().contains("--tp"));
+  ASSERT_TRUE(checked());
   EXPECT_TRUE(panel()->problem().contains("--tp")) << panel()->problem().toStdString();
   EXPECT_FALSE(child<QPushButton>("search_button")->isEnabled());
   tensor->clear();
   QTest::keyClicks(tensor, "2, 4");
+  ASSERT_TRUE(checked());
   EXPECT_TRUE(panel()->problem().isEmpty()) << panel()->problem().toStdString();
   EXPECT_EQ(panel()->setup().constraints.at("tp"), "2,4");
 }
@@ -148,6 +158,34 @@ TEST_F(ExploreTest, TheBestPlanOpensAndOneSelectionGoesThroughAllViews) {
   wait_for_timeline();
   EXPECT_NE(plans()->chosen(), before);
   EXPECT_EQ(shown_time(), chosen_time());
+}
+
+TEST_F(ExploreTest, ARejectedPlanSaysWhyItHasNoPlaceInThePlot) {
+  // Much of the space does not fit on devices that are this small for the model.
+  panel()->set_setup({.model = "gpt2-xl",
+                      .cluster = {.nodes = 1, .devices = 4, .device = "a100-40gb-sxm"},
+                      .global_batch = 64});
+  search();
+  const std::vector<CandidateRow>& rows = plans()->candidates()->rows();
+  const auto rejected = std::ranges::find(rows, CandidateState::kRejected, &CandidateRow::state);
+  ASSERT_NE(rejected, rows.end());
+  const OpenedFile* const before = window_.document()->file();
+  plans()->choose(static_cast<int>(rejected - rows.begin()));
+  EXPECT_FALSE(plot()->point_of(plans()->chosen()));
+  EXPECT_TRUE(plot()->accessibleDescription().contains("No place in this plot"));
+  EXPECT_TRUE(plot()->accessibleDescription().contains(QString::fromStdString(rejected->reason)))
+      << plot()->accessibleDescription().toStdString();
+  EXPECT_FALSE(plot()->grab().isNull());
+  EXPECT_EQ(window_.document()->file(), before);  // what is shown stays
+}
+
+TEST_F(ExploreTest, RowsAreAsHighAsThereIsRoomForInTheFirstPlan) {
+  set_small();
+  search();
+  QApplication::processEvents();
+  const double height = window_.timeline()->choices().height;
+  window_.timeline()->fit_rows();
+  EXPECT_EQ(window_.timeline()->choices().height, height);
 }
 
 TEST_F(ExploreTest, ConstraintsAndFiltersNarrowTheTable) {

@@ -29,6 +29,7 @@
 #include "gui/widgets/timeline/timeline_layout.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/gui/broken_files.h"
 #include "tests/unit/gui/widgets/shown_trace.h"
 
 namespace stagewright::gui {
@@ -165,6 +166,30 @@ TEST_F(MainWindowTest, WhatIsDroppedOpensOrSaysWhyNot) {
   drop({QUrl::fromLocalFile(QString::fromStdString(trace_path()))});
   EXPECT_NE(window_.document()->file(), nullptr);
   EXPECT_FALSE(window_.message()->isVisible());
+}
+
+TEST_F(MainWindowTest, EveryBrokenFileThatIsDroppedOpensOrSaysWhyNot) {
+  for (const auto& [name, content] : test::files_of_every_kind()) {
+    for (std::uint32_t seed = 1000; seed < 1012; ++seed) {
+      SCOPED_TRACE(name + ", seed " + std::to_string(seed));
+      const auto path = folder_.path() / name;
+      std::ofstream(path, std::ios::binary) << test::broken(content, seed);
+      window_.document()->close();
+      drop({QUrl::fromLocalFile(QString::fromStdString(path.string()))});
+      const bool opened = window_.document()->file() != nullptr;
+      EXPECT_NE(opened, window_.message()->isVisible() && window_.message()->shows_error());
+      window_.draw_now();
+    }
+  }
+}
+
+TEST_F(MainWindowTest, AHugeFileThatIsDroppedIsRefused) {
+  const auto path = folder_.path() / "huge.swtrace";
+  std::ofstream(path) << "SWTR";
+  std::filesystem::resize_file(path, std::uintmax_t{5} << 30U);  // without a block on the disk
+  drop({QUrl::fromLocalFile(QString::fromStdString(path.string()))});
+  EXPECT_TRUE(window_.message()->text().contains("5.0 GiB"))
+      << window_.message()->text().toStdString();
 }
 
 TEST_F(MainWindowTest, WhatIsOpenStaysWhenAnotherFileCannotBeOpened) {

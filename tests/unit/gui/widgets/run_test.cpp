@@ -4,15 +4,20 @@
 
 #include <QtTest/QAbstractItemModelTester>
 #include <QtTest/QTest>
+#include <QtWidgets/QLabel>
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
+#include "core/schedule/schedule.h"
 #include "gui/app/main_window.h"
 #include "gui/app/run_commands.h"
 #include "gui/models/metrics_model.h"
 #include "gui/widgets/run_panel.h"
+#include "gui/widgets/timeline/timeline_view.h"
+#include "study/plan_inputs.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/gui/made_traces.h"
 
 namespace stagewright::gui {
 namespace {
@@ -96,6 +101,48 @@ TEST_F(RunTest, ARunIsStopped) {
   process()->stop();
   process()->stop();
   ASSERT_TRUE(wait());
+}
+
+TEST_F(RunTest, LanesOfAStepAreThereWhileTheRunGoes) {
+  Trace step = test::pipeline_trace("1f1b", 2, 4);
+  step.made_by["step"] = "6";
+  const std::string path = (folder_.path() / "step.swtrace").string();
+  ASSERT_TRUE(save_trace(path, step));
+  write_command("while [ \"$1\" != --live-trace ]; do shift; done\ncp '" + path +
+                "' \"$2.tmp\" && mv \"$2.tmp\" \"$2\"\n"
+                "trap 'exit 5' TERM\nwhile :; do :; done\n");
+  ASSERT_TRUE(process()->start(*window_.document()->file(), setup()));
+  TimelineView* const lanes = window_.run()->panel()->lanes();
+  const OpenedFile* const plan = window_.document()->file();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return lanes->rows() != nullptr; }, 30'000));
+  EXPECT_TRUE(process()->is_running());
+  EXPECT_EQ(lanes->document()->actions()->size(), step.events.size());
+  EXPECT_GE(lanes->window_shown().end(), static_cast<double>(lanes->document()->actions()->length));
+  bool told = false;
+  for (const QLabel* const label : window_.run()->panel()->findChildren<QLabel*>()) {
+    told = told || label->text().startsWith("Step 7: ");
+  }
+  EXPECT_TRUE(told);
+  EXPECT_EQ(window_.document()->file(), plan);  // it stays open
+  process()->stop();
+  ASSERT_TRUE(wait());
+  EXPECT_NE(lanes->rows(), nullptr);
+}
+
+TEST_F(RunTest, ARunOfTheCommandShowsItsStepsAndLeavesItsTrace) {
+  const RunSetup real{.program = QStringLiteral(STAGEWRIGHT_PROGRAM),
+                      .data = QString::fromStdString((source_folder() / "README.md").string()),
+                      .steps = 2};
+  ASSERT_TRUE(process()->start(*window_.document()->file(), real));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !process()->is_running(); }, 300'000));
+  QTest::qWait(0);
+  EXPECT_EQ(process()->steps().size(), 2U) << window_.run()->panel()->verdict().toStdString();
+  Document* const lanes = window_.run()->panel()->lanes()->document();
+  ASSERT_TRUE(
+      QTest::qWaitFor([&] { return !lanes->is_busy() && lanes->file() != nullptr; }, 30'000));
+  EXPECT_EQ(lanes->file()->trace.steps, 2);
+  EXPECT_EQ(lanes->file()->trace.schedule_hash,
+            schedule_hash(*window_.document()->file()->schedule));
 }
 
 TEST_F(RunTest, DataThatDoNotExistAreNamed) {
