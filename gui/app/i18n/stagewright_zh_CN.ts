@@ -2,6 +2,21 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN">
 <context>
+    <name>stagewright::gui::Autosave</name>
+    <message>
+        <source>Changes cannot be kept for a crash: %1</source>
+        <translation>无法为崩溃保留更改：%1</translation>
+    </message>
+    <message>
+        <source>The program ended before changes were saved. They are open again, but for actions that were moved by hand: those are in %1. Save the plan to keep it.</source>
+        <translation>程序在保存更改之前结束。更改已重新打开，手动移动的操作除外：它们在 %1 中。请保存方案以保留。</translation>
+    </message>
+    <message>
+        <source>The program ended before changes were saved. They are open again; save the plan to keep them.</source>
+        <translation>程序在保存更改之前结束。更改已重新打开；请保存方案以保留。</translation>
+    </message>
+</context>
+<context>
     <name>stagewright::gui::CandidatesModel</name>
     <message>
         <source>Rejected: %1</source>
@@ -383,6 +398,14 @@
         <source>Simulating %1</source>
         <translation>正在仿真 %1</translation>
     </message>
+    <message>
+        <source>Comparing</source>
+        <translation>正在比较</translation>
+    </message>
+    <message>
+        <source>Laying out step %1</source>
+        <translation>正在排布第 %1 步</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::EditCommands</name>
@@ -449,6 +472,22 @@
     <message>
         <source>Plans (*.plan.json)</source>
         <translation>计划 (*.plan.json)</translation>
+    </message>
+    <message>
+        <source>Changes that are in no file</source>
+        <translation>未保存到文件的更改</translation>
+    </message>
+    <message>
+        <source>The plan was changed, and the changes are in no file.</source>
+        <translation>方案已更改，更改尚未保存到任何文件。</translation>
+    </message>
+    <message>
+        <source>Actions were moved by hand: a schedule file keeps them.</source>
+        <translation>手动移动过操作：调度文件会保留它们。</translation>
+    </message>
+    <message>
+        <source>A plan file keeps them.</source>
+        <translation>方案文件会保留它们。</translation>
     </message>
 </context>
 <context>
@@ -1066,10 +1105,6 @@
 <context>
     <name>stagewright::gui::ModelChooser</name>
     <message>
-        <source>Model</source>
-        <translation>模型</translation>
-    </message>
-    <message>
         <source>Layers of the model</source>
         <translation>模型的层</translation>
     </message>
@@ -1092,6 +1127,10 @@
     <message>
         <source>Configurations (*.json);;All files (*)</source>
         <translation>配置 (*.json);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Mo&amp;del</source>
+        <translation>模型(&amp;D)</translation>
     </message>
 </context>
 <context>
@@ -1148,6 +1187,16 @@
         <translation>
             <numerusform>%n 个设备</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>%1
+No place in this plot: rejected before it had a time. %2</source>
+        <translation>%1
+不在此图中：得出时间之前已被排除。%2</translation>
+    </message>
+    <message>
+        <source>The chosen plan has no place here: %1</source>
+        <translation>所选方案不在此图中：%1</translation>
     </message>
 </context>
 <context>
@@ -1389,6 +1438,18 @@
         <source>&amp;Compare with the prediction</source>
         <translation>与预测比较(&amp;C)</translation>
     </message>
+    <message>
+        <source>Last step of the run</source>
+        <translation>运行的最近一步</translation>
+    </message>
+    <message>
+        <source>Runs the plan with ranks as threads of this machine.</source>
+        <translation>以本机线程作为各 rank 运行方案。</translation>
+    </message>
+    <message>
+        <source>Step %1: %2</source>
+        <translation>第 %1 步：%2</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::RunProcess</name>
@@ -1567,10 +1628,6 @@
         <source>Nothing that has stages is open.</source>
         <translation>没有打开任何含阶段的内容。</translation>
     </message>
-    <message>
-        <source>Time of a micro-batch; the slowest stage takes %1 % more than the mean</source>
-        <translation>一个微批的时间；最慢的阶段比平均值多 %1 %</translation>
-    </message>
     <message numerus="yes">
         <source>stage %1, %n layer(s)</source>
         <translation>
@@ -1580,6 +1637,10 @@
     <message>
         <source>stage %1</source>
         <translation>阶段 %1</translation>
+    </message>
+    <message>
+        <source>Slowest stage: %1 % above the mean</source>
+        <translation>最慢阶段比平均值高 %1 %</translation>
     </message>
 </context>
 <context>
