@@ -7,15 +7,27 @@
 
 #include "cli_runner.h"
 #include "core/base/file.h"
+#include "tests/support/published_runs.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stagewright {
 namespace {
 
-constexpr const char* kRuns = STAGEWRIGHT_TEST_DATA "/measured_runs.jsonl";
+/// A file of some published runs: the first of every source and each `step`-th after it.
+class RunsFile {
+ public:
+  explicit RunsFile(int step) : path_((folder_.path() / "runs.jsonl").string()) {
+    EXPECT_TRUE(write_file(path_, some_published_runs(step)));
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::string path_;
+};
 
 TEST(ValidateCommand, PrintsTheReportAsJson) {
-  const CliResult result = run_stagewright({"validate", kRuns, "--json"});
+  const CliResult result = run_stagewright({"validate", RunsFile(16).path(), "--json"});
   ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["sources"].size(), 14U);
@@ -40,7 +52,7 @@ TEST(ValidateCommand, PrintsTheReportAsJson) {
 }
 
 TEST(ValidateCommand, NamesWhatItDoesNotJudge) {
-  const CliResult result = run_stagewright({"validate", kRuns, "--worst", "3"});
+  const CliResult result = run_stagewright({"validate", RunsFile(3).path(), "--worst", "3"});
   ASSERT_EQ(result.code, ExitCode::kSuccess) << result.err;
   EXPECT_NE(result.out.find("plan.tp: is not stated"), std::string::npos);
   EXPECT_NE(result.out.find("time: slower than on half the devices"), std::string::npos);
@@ -55,7 +67,8 @@ TEST(ValidateCommand, SaysThatAFileIsMissing) {
 }
 
 TEST(CalibrateCommand, RefusesToLeaveOutAnUnknownSource) {
-  const CliResult result = run_stagewright({"calibrate", kRuns, "--without", "nosuch"});
+  const CliResult result =
+      run_stagewright({"calibrate", RunsFile(16).path(), "--without", "nosuch"});
   EXPECT_EQ(result.code, ExitCode::kInvalidInput);
   EXPECT_NE(result.err.find("--without: no record is of source 'nosuch'"), std::string::npos)
       << result.err;

@@ -1,5 +1,6 @@
 // `plan`, `simulate` and `validate` print one step time for one plan.
 
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "core/base/file.h"
 #include "study/lowered_run.h"
 #include "study/record_setup.h"
+#include "tests/support/published_runs.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stagewright {
@@ -34,14 +36,20 @@ class OneFigure : public testing::Test {
 
 // A published run (Narayanan et al. 2021, table 1) as a record and as the plan file that it is.
 TEST_F(OneFigure, OfARecordAndOfItsPlan) {
-  constexpr const char* kRuns = STAGEWRIGHT_TEST_DATA "/measured_runs.jsonl";
+  std::string runs;
+  std::istringstream all(published_runs());
+  for (std::string line; std::getline(all, line);) {
+    if (line.find("\"dataset\":\"megatron_sc21\"") != std::string::npos) {
+      runs += line + '\n';
+    }
+  }
   const DataFiles files = DataFiles::embedded();
   const StepConstants constants = load_step_constants(files).value();
   RecordSetups setups(files);
-  const nlohmann::json report = run({"validate", kRuns});
+  const nlohmann::json report = run({"validate", file("runs.jsonl", runs)});
   int compared = 0;
-  for (const RecordLine& line : parse_measured_records(read_file(kRuns).value())) {
-    if (!line.record || line.dataset != "megatron_sc21") {
+  for (const RecordLine& line : parse_measured_records(runs)) {
+    if (!line.record) {
       continue;
     }
     auto lowered = lowered_run(setups.setup_of(*line.record).value(), constants);

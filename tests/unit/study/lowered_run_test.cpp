@@ -7,21 +7,19 @@
 #include <gtest/gtest.h>
 
 #include "core/base/data_files.h"
-#include "core/base/file.h"
 #include "sim/cost/run_choices.h"
 #include "sim/memory/memory_constants.h"
 #include "sim/step/step_time.h"
 #include "study/record_setup.h"
 #include "study/validate.h"
-#include "tests/support/source_folder.h"
+#include "tests/support/published_runs.h"
 
 namespace stagewright {
 namespace {
 
 std::vector<RecordLine> records_of(const std::string& dataset) {
-  const auto text = read_file(source_folder() / "tests/data/measured_runs.jsonl");
   std::vector<RecordLine> records;
-  for (RecordLine& line : parse_measured_records(text.value())) {
+  for (RecordLine& line : parse_measured_records(published_runs())) {
     if (line.record && line.dataset == dataset) {
       records.push_back(std::move(line));
     }

@@ -8,17 +8,15 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/file.h"
 #include "study/fit_memory.h"
 #include "study/record_setup.h"
+#include "tests/support/published_runs.h"
 
 namespace stagewright {
 namespace {
 
 std::vector<RecordLine> published() {
-  const auto text = read_file(STAGEWRIGHT_TEST_DATA "/measured_runs.jsonl");
-  EXPECT_TRUE(text) << text.error().to_string();
-  return text ? parse_measured_records(*text) : std::vector<RecordLine>{};
+  return parse_measured_records(published_runs());
 }
 
 struct Verdicts {

