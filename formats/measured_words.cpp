@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace stagewright {
@@ -103,6 +107,36 @@ bool read_precision(std::string_view words, TrainingRun& run) {
   return true;
 }
 
+/// The number in "4 layers", "every 2nd layer", "layers=4", "4"; 0 where there is none or a
+/// senseless one.
+std::int32_t layers_in(const std::vector<std::string>& tokens) {
+  for (const std::string& token : tokens) {
+    std::int32_t count = 0;
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), count);
+    if (error == std::errc() && count > 0 && end != token.data()) {
+      return count;
+    }
+  }
+  return 0;
+}
+
+bool read_recomputed_layers(const std::vector<std::string>& tokens, TrainingRun& run) {
+  run.recompute = Recompute::kFull;
+  run.recomputed = {};
+  const std::int32_t layers = layers_in(tokens);
+  if (any_of(tokens, {"every"})) {
+    run.recomputed.every = layers;
+  } else if (any_of(tokens, {"block"})) {
+    run.recomputed.block = layers;
+  } else if (any_of(tokens, {"uniform"})) {
+    run.recomputed.checkpoint = std::max(layers, 1);
+    return true;
+  } else {
+    return true;
+  }
+  return layers > 0;
+}
+
 bool read_recompute(std::string_view words, TrainingRun& run) {
   const std::vector<std::string> tokens = tokens_of(words);
   if (tokens.empty()) {
@@ -111,13 +145,15 @@ bool read_recompute(std::string_view words, TrainingRun& run) {
   const std::string& kind = tokens.front();
   if ((kind == "none" || kind == "off" || kind == "no") && tokens.size() == 1) {
     run.recompute = Recompute::kNone;
-  } else if (kind == "full") {
-    run.recompute = Recompute::kFull;
+  } else if (kind == "full" || (kind == "selective" && any_of(tokens, {"every"}))) {
+    TrainingRun read = run;
+    if (!read_recomputed_layers(tokens, read)) {
+      return false;
+    }
+    run = std::move(read);
   } else if (kind == "selective") {
     run.recompute = Recompute::kSelective;
-    if (says(lower(words), "every 2nd layer")) {
-      run.selective = SelectiveKind::kEverySecondLayer;
-    } else if (any_of(tokens, {"op", "ops"})) {
+    if (any_of(tokens, {"op", "ops"})) {
       run.selective = SelectiveKind::kOperations;
     }
   } else {

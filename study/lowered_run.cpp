@@ -70,6 +70,10 @@ Result<void> check_expressible(const TrainingSetup& setup, const RunChoices& cho
       run.selective != SelectiveKind::kAttentionCore) {
     return unsupported("this selective recomputation");
   }
+  if (choices.recompute == Recompute::kFull &&
+      (run.recomputed.every > 1 || run.recomputed.checkpoint > 1)) {
+    return unsupported("a recomputation of every second layer or of several at once");
+  }
   if (run.micro_batches > std::int64_t{1} << 20) {
     return unsupported("so many micro-batches");
   }
@@ -106,7 +110,14 @@ Result<std::vector<StagePlan>> stages_of(const TrainingRun& run,
       const std::int32_t own =
           total / run.virtual_stages + (chunk < total % run.virtual_stages ? 1 : 0);
       stages.push_back({.layers = own, .dp = run.dp, .tp = run.tp, .recompute = recompute});
+      if (recompute == Recompute::kFull && run.recomputed.block > 0) {
+        stages.back().recompute_layers = std::min(own, run.recomputed.block);
+      }
     }
+  }
+  // The embedding is the first stage's first layer.
+  if (stages.front().recompute_layers) {
+    ++*stages.front().recompute_layers;
   }
   ++stages.front().layers;
   ++stages.back().layers;

@@ -137,6 +137,15 @@ double tokens_of(const TrainingRun& run) {
   return static_cast<double>(run.micro_batch) * static_cast<double>(run.sequence) / run.cp;
 }
 
+double recomputed_share(const TrainingRun& run) {
+  double share = 1.0 / run.recomputed.every;
+  if (run.recomputed.block > 0) {
+    const double stages = double{1} * run.pp * run.virtual_stages;
+    share *= std::min(1.0, run.recomputed.block * stages / static_cast<double>(run.shape.layers));
+  }
+  return share;
+}
+
 ParameterCounts parameter_counts(const TrainingRun& run) {
   const TransformerShape& shape = run.shape;
   const auto hidden = static_cast<double>(shape.hidden);
@@ -252,6 +261,13 @@ Result<void> check(const TrainingRun& run) {
   if (auto ok = require(run.shard_group == 0 || replicas % run.shard_group == 0,
                         "plan.zero_group",
                         fmt::format("{} does not divide dp x cp = {}", run.shard_group, replicas));
+      !ok) {
+    return ok;
+  }
+  const RecomputedLayers& again = run.recomputed;
+  if (auto ok = require(again.block >= 0 && again.every >= 1 && again.checkpoint >= 1,
+                        "plan.recompute",
+                        "numbers of layers are at least 1");
       !ok) {
     return ok;
   }

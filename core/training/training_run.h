@@ -52,9 +52,17 @@ enum class VocabularyPlacement : std::uint8_t {
 
 /// What a selective recomputation keeps.
 enum class SelectiveKind : std::uint8_t {
-  kAttentionCore,    ///< recompute scores, softmax, context (Korthikanti et al. 2022)
-  kOperations,       ///< keep every other matrix product and attention (torchtitan "op")
-  kEverySecondLayer  ///< whole layers, every second one
+  kAttentionCore,  ///< recompute scores, softmax, context (Korthikanti et al. 2022)
+  kOperations      ///< keep every other matrix product and attention (torchtitan "op")
+};
+
+/// Which layers a full recomputation repeats, and what it keeps of them.
+struct RecomputedLayers {
+  std::int32_t block = 0;  ///< the first ones of every virtual stage (Megatron's "block"); 0: all
+  std::int32_t every = 1;  ///< every n-th layer alone (torchtitan's selective option "n")
+  std::int32_t checkpoint = 1;  ///< layers that share one kept input (Megatron's "uniform")
+
+  friend bool operator==(const RecomputedLayers&, const RecomputedLayers&) = default;
 };
 
 /// All that the time and the memory of a training step depend on, in a framework's own terms: what
@@ -83,6 +91,7 @@ struct TrainingRun {
   std::int32_t shard_group = 0;  ///< members that share one copy of the state; 0: all of dp * cp
   std::optional<Recompute> recompute;
   SelectiveKind selective = SelectiveKind::kAttentionCore;
+  RecomputedLayers recomputed;
   std::string schedule;  ///< "1f1b", "interleaved", ...; empty: what the framework does
   VocabularyPlacement vocabulary_placement = VocabularyPlacement::kEnds;
   MatrixFormat format = MatrixFormat::kBFloat16;
@@ -109,6 +118,9 @@ struct TrainingRun {
 
 /// Tokens of a micro-batch on one rank, before any division by tp.
 [[nodiscard]] double tokens_of(const TrainingRun& run);
+/// Share of the layers that a full recomputation repeats, 0 to 1; a block is that of a stage of
+/// layers / (pp * virtual stages).
+[[nodiscard]] double recomputed_share(const TrainingRun& run);
 
 /// Trainable parameters of the whole model and of what one token visits; experts included.
 struct ParameterCounts {

@@ -161,13 +161,27 @@ LayerActivations layer_activations(const TrainingRun& run, const FrameworkProfil
   return kept;
 }
 
+namespace {
+
+/// Layers that are recomputed from one kept input; those of a stage at most.
+double layers_at_once(const TrainingRun& run) {
+  const double stages = double{1} * run.pp * run.virtual_stages;
+  const double stage = std::max(1.0, static_cast<double>(run.shape.layers) / stages);
+  return std::min<double>(run.recomputed.checkpoint, stage);
+}
+
+}  // namespace
+
 double kept_activations(const TrainingRun& run, const FrameworkProfile& framework) {
   const LayerActivations all = layer_activations(run, framework);
   switch (run.recompute.value_or(framework.recompute)) {
     case Recompute::kNone:
       return all.total();
-    case Recompute::kFull:
-      return std::min(checkpoint_bytes(run, framework), all.total());
+    case Recompute::kFull: {
+      const double share = recomputed_share(run);
+      const double checkpoint = checkpoint_bytes(run, framework) / layers_at_once(run);
+      return share * std::min(checkpoint, all.total()) + (1 - share) * all.total();
+    }
     case Recompute::kSelective:
       break;
   }
@@ -176,8 +190,6 @@ double kept_activations(const TrainingRun& run, const FrameworkProfile& framewor
       return all.total() - all.scores;
     case SelectiveKind::kOperations:
       return std::min(kept_operations(run, framework), all.total());
-    case SelectiveKind::kEverySecondLayer:
-      return (all.total() + checkpoint_bytes(run, framework)) / 2;
   }
   return all.total();
 }
@@ -198,7 +210,7 @@ double recomputed_activations(const TrainingRun& run, const FrameworkProfile& fr
     case Recompute::kNone:
       return 0;
     case Recompute::kFull:
-      return all.total();
+      return all.total() * layers_at_once(run);
     case Recompute::kSelective:
       return run.selective == SelectiveKind::kAttentionCore ? all.scores : all.total();
   }

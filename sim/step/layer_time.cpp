@@ -247,6 +247,7 @@ void set_again(LayerTime& layer,
       if (spares) {
         layer.again += last_projection(setup, choices, rates, sizes).scaled(-1);
       }
+      layer.again = layer.again.scaled(recomputed_share(setup.run));
       return;
     case Recompute::kSelective:
       break;
@@ -264,9 +265,6 @@ void set_again(LayerTime& layer,
       layer.again = layer.forward;
       layer.again.attention = 0;
       layer.again.products = layer.forward.products / 2;
-      return;
-    case SelectiveKind::kEverySecondLayer:
-      layer.again = layer.forward.scaled(0.5);
       return;
   }
 }

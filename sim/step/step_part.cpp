@@ -140,7 +140,8 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   const bool under_weights = pieces.setup->framework.overlap_input_gradient;
   const double hidden = decomposed ? pieces.get(StepConstant::kTensorOverlap) : 0;
   const bool spares = pieces.setup->framework.spares_recomputation && !run.experts;
-  const double again = pieces.choices.recompute == Recompute::kFull ? (spares ? 0.5 : 1)
+  const double again = pieces.choices.recompute == Recompute::kFull
+                           ? recomputed_share(run) * (spares ? 0.5 : 1)
                        : pieces.choices.recompute == Recompute::kSelective &&
                                run.selective != SelectiveKind::kAttentionCore
                            ? 0.5

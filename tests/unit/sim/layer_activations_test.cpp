@@ -117,6 +117,30 @@ TEST(LayerActivations, SelectiveRecomputationSavesNothingWithFlashAttention) {
   EXPECT_DOUBLE_EQ(kept_activations(run, framework), without);
 }
 
+// Megatron's methods: "block" recomputes the first layers of a stage, "uniform" keeps one input for
+// several layers.
+TEST(LayerActivations, OfSomeLayersOrSeveralAtOnceAreKeptAccordingly) {
+  const FrameworkProfile framework = setup_with("megatron").framework;
+  TrainingRun run = gpt_run(24, 1024, 16);
+  run.pp = 2;
+  run.virtual_stages = 3;  // 4 layers each
+  run.recompute = Recompute::kNone;
+  const double all = kept_activations(run, framework);
+  run.recompute = Recompute::kFull;
+  const double input = kept_activations(run, framework);
+  EXPECT_DOUBLE_EQ(input, 2.0 * 1024);
+  EXPECT_DOUBLE_EQ(recomputed_activations(run, framework), all);
+  run.recomputed.block = 1;
+  EXPECT_DOUBLE_EQ(kept_activations(run, framework), 0.25 * input + 0.75 * all);
+  run.recomputed.block = 9;
+  EXPECT_DOUBLE_EQ(kept_activations(run, framework), input);
+  run.recomputed = {.every = 3};
+  EXPECT_DOUBLE_EQ(kept_activations(run, framework), input / 3 + 2 * all / 3);
+  run.recomputed = {.checkpoint = 4};
+  EXPECT_DOUBLE_EQ(kept_activations(run, framework), input / 4);
+  EXPECT_DOUBLE_EQ(recomputed_activations(run, framework), 4 * all);
+}
+
 // Routed copies: each rank sees the tokens of all, so the expert degree cancels.
 TEST(LayerActivations, OfRoutedTokensDoNotDependOnTheExpertDegree) {
   const FrameworkProfile framework = setup_with("megatron").framework;

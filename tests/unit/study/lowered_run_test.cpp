@@ -42,6 +42,29 @@ TEST(LoweredRun, PublishedPlansCostWhatTheClosedFormSays) {
   }
 }
 
+// Megatron's "block": between none and all, and as the closed form has it.
+TEST(LoweredRun, RecomputationOfSomeLayersCostsWhatTheClosedFormSays) {
+  const DataFiles files = DataFiles::embedded();
+  const StepConstants constants = load_step_constants(files).value();
+  RecordSetups setups(files);
+  MeasuredRecord record = *records_of("megatron_sc21").front().record;
+  record.run.recompute = Recompute::kFull;
+  const double all = to_seconds(*static_step_time(setups.setup_of(record).value(), constants));
+  const auto stages = record.run.pp * record.run.virtual_stages;
+  record.run.recomputed.block = static_cast<std::int32_t>(record.run.shape.layers / stages / 2);
+  ASSERT_GE(record.run.recomputed.block, 1);
+  const TrainingSetup half = setups.setup_of(record).value();
+  const double some = to_seconds(*static_step_time(half, constants));
+  EXPECT_NEAR(some / step_time(half, constants).seconds, 1, 0.03);
+  record.run.recompute = Recompute::kNone;
+  const double none = to_seconds(*static_step_time(setups.setup_of(record).value(), constants));
+  EXPECT_LT(none, some);
+  EXPECT_LT(some, all);
+  record.run.recompute = Recompute::kFull;
+  record.run.recomputed = {.checkpoint = 2};
+  EXPECT_FALSE(static_step_time(setups.setup_of(record).value(), constants));
+}
+
 // FSDP on up to 512 devices: parameters come and gradients go layer by layer.
 TEST(LoweredRun, ParametersGatheredByLayerCostWhatTheClosedFormSays) {
   const DataFiles files = DataFiles::embedded();
