@@ -51,7 +51,7 @@ class OrderWork {
         connect(i, *node);
       }
     }
-    TimingGraphBuilder::Built built = builder_.build();
+    TimingGraphBuilder::Built built = std::move(builder_).build();
     SW_CHECK(built.cycle.empty(), "a compiled order has no cycle");
     work_.graph = std::move(built.graph);
     return std::move(work_);

@@ -79,7 +79,7 @@ class TraceWork {
     for (std::size_t node = 0; node < events_.size(); ++node) {
       connect(node);
     }
-    TimingGraphBuilder::Built built = builder_.build();
+    TimingGraphBuilder::Built built = std::move(builder_).build();
     SW_CHECK(built.cycle.empty(), "edges that lead from earlier events to later ones");
     work_.graph = std::move(built.graph);
     add_delays();

@@ -66,7 +66,8 @@ class Pairing {
                     "the rank that it sends to does not receive this message",
                     place(rank_class, sends[k]));
       }
-      paired[static_cast<std::size_t>(sends[k])] = PairedReceive{peer.rank_class, receives[k]};
+      paired[static_cast<std::size_t>(sends[k])] =
+          PairedReceive{static_cast<std::uint32_t>(peer.rank_class), receives[k]};
     }
     const std::vector<std::int32_t>& own_receives = own.receives[kind];
     if (own_receives.size() > other_side(peer).sends[kind].size()) {

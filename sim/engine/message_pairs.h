@@ -13,7 +13,7 @@ namespace stagewright {
 
 /// The receive that takes a message.
 struct PairedReceive {
-  std::size_t rank_class = 0;
+  std::uint32_t rank_class = 0;
   std::int32_t action = 0;  ///< in the program of that class
   friend bool operator==(const PairedReceive&, const PairedReceive&) = default;
 };

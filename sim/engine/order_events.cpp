@@ -34,7 +34,7 @@ class OrderGraph {
     for (std::int32_t rank = 0; rank < result_.ranks; ++rank) {
       connect_rank(rank);
     }
-    result_.graph = builder_.build().graph;
+    result_.graph = std::move(builder_).build().graph;
     drop_free_links(result_, channel_);
     return std::move(result_);
   }

@@ -58,7 +58,7 @@ class ScheduleGraph {
       walk(RankId(rank));
     }
     result_.node_begin.push_back(static_cast<std::int32_t>(result_.action_nodes.size()));
-    TimingGraphBuilder::Built built = builder_.build();
+    TimingGraphBuilder::Built built = std::move(builder_).build();
     if (!built.cycle.empty()) {
       return fail(ErrorCode::kInfeasible, "deadlock: " + cycle_text(built.cycle));
     }
@@ -345,7 +345,8 @@ class ScheduleGraph {
 
   void receive(EventWalk& walk, std::size_t i) {
     const Action& action = walk.program->actions[i];
-    const NodeIndex message = message_at({walk.rank_class, static_cast<std::int32_t>(i)}, walk);
+    const NodeIndex message = message_at(
+        {static_cast<std::uint32_t>(walk.rank_class), static_cast<std::int32_t>(i)}, walk);
     result_.action_nodes.push_back(message);
     if (walk.gate) {
       builder_.add_edge(*walk.gate, message, EdgeKind::kIssue);

@@ -10,8 +10,8 @@
 #include "core/schedule/channels.h"
 #include "core/schedule/checks.h"
 #include "sim/engine/clock_check.h"
-#include "sim/engine/message_pairs.h"
 #include "sim/engine/issue_order.h"
+#include "sim/engine/message_pairs.h"
 
 namespace stagewright {
 namespace {
@@ -49,10 +49,11 @@ class StepGraphBuilder {
     for (const std::size_t rank_class : rank_classes_.class_of_rank) {
       ++result_.classes[rank_class].ranks;
     }
+    reserve();
     for (std::size_t c = 0; c < result_.classes.size(); ++c) {
       connect_class(c);
     }
-    TimingGraphBuilder::Built built = builder_.build();
+    TimingGraphBuilder::Built built = std::move(builder_).build();
     if (!built.cycle.empty()) {
       return fail(ErrorCode::kInfeasible, "deadlock: " + cycle_text(built.cycle));
     }
@@ -63,7 +64,7 @@ class StepGraphBuilder {
  private:
   /// What the walk over one class's actions carries along.
   struct Walk {
-    std::size_t rank_class = 0;
+    std::uint32_t rank_class = 0;
     ClassWork* work = nullptr;
     IssueOrder order;
     std::optional<NodeIndex> gate;
@@ -72,9 +73,30 @@ class StepGraphBuilder {
     std::map<std::pair<PeerSlot, MessageKind>, NodeIndex> last_send;
   };
 
+  /// Room for what all classes add, at most; edges roughly.
+  void reserve() {
+    std::size_t nodes = 0;
+    std::size_t edges = 0;
+    for (ClassWork& work : result_.classes) {
+      std::size_t pieces = 0;
+      for (std::size_t i = 0; i < work.actions.size(); ++i) {
+        for (const Piece& piece : work.pieces(i)) {
+          ++pieces;
+          edges += 2 + piece.streams.size() + 2 * piece.tensors.size();
+        }
+      }
+      work.piece_nodes.reserve(pieces);
+      nodes += pieces + work.actions.size();
+      edges += 2 * work.actions.size();
+    }
+    builder_.reserve(nodes, edges);
+    result_.nodes.reserve(nodes);
+    result_.durations.reserve(nodes);
+  }
+
   void connect_class(std::size_t rank_class) {
     ClassWork& work = result_.classes[rank_class];
-    Walk walk{.rank_class = rank_class,
+    Walk walk{.rank_class = static_cast<std::uint32_t>(rank_class),
               .work = &work,
               .order = IssueOrder(*work.program, work.phases.tracked, builder_),
               .gate = {},

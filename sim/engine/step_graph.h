@@ -27,7 +27,7 @@ struct StepNode {
     kGate,      ///< nothing is issued from the action, a send, on before the channel is free again
   };
   Kind kind = Kind::kPiece;
-  std::size_t rank_class = 0;
+  std::uint32_t rank_class = 0;
   std::int32_t action = 0;
   std::int32_t piece = 0;  ///< of kPiece
   friend bool operator==(const StepNode&, const StepNode&) = default;

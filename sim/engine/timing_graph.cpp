@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/schedule/wait_cycle.h"
@@ -26,13 +27,28 @@ void time_actions(const TimingGraph& graph,
   }
 }
 
+void TimingGraphBuilder::reserve(std::size_t nodes, std::size_t edges) {
+  graph_.edge_begin.reserve(nodes + 1);
+  graph_.from.reserve(edges);
+  graph_.lag.reserve(edges);
+  graph_.kind.reserve(edges);
+}
+
 NodeIndex TimingGraphBuilder::add_node() {
-  return nodes_++;
+  graph_.edge_begin.push_back(static_cast<std::int32_t>(graph_.from.size()));
+  return static_cast<NodeIndex>(graph_.edge_begin.size() - 1);
 }
 
 void TimingGraphBuilder::add_edge(NodeIndex from, NodeIndex to, EdgeKind kind, Duration lag) {
-  SW_CHECK(from >= 0 && from < nodes_ && to >= 0 && to < nodes_, "an edge between known nodes");
-  edges_.push_back({from, to, kind, lag});
+  const auto count = static_cast<NodeIndex>(nodes());
+  SW_CHECK(from >= 0 && from < count && to >= 0 && to < count, "an edge between known nodes");
+  if (to + 1 < count) {
+    late_.push_back({from, to, kind, lag});
+    return;
+  }
+  graph_.from.push_back(from);
+  graph_.lag.push_back(lag);
+  graph_.kind.push_back(kind);
 }
 
 namespace {
@@ -95,30 +111,47 @@ std::vector<NodeIndex> find_cycle(const TimingGraph& graph) {
 
 }  // namespace
 
-TimingGraphBuilder::Built TimingGraphBuilder::build() const {
-  Built built;
-  TimingGraph& graph = built.graph;
-  const auto nodes = static_cast<std::size_t>(nodes_);
-  graph.edge_begin.assign(nodes + 1, 0);
-  for (const Edge& edge : edges_) {
-    ++graph.edge_begin[static_cast<std::size_t>(edge.to) + 1];
+/// Each node's late edges go behind the others: from the last node to the first, in place.
+void TimingGraphBuilder::merge_late_edges() {
+  std::ranges::stable_sort(late_, {}, &Edge::to);
+  std::size_t read = graph_.from.size();
+  std::size_t write = read + late_.size();
+  graph_.from.resize(write);
+  graph_.lag.resize(write);
+  graph_.kind.resize(write);
+  std::size_t late = late_.size();
+  for (std::size_t node = graph_.edge_begin.size() - 1; late > 0;) {
+    --node;
+    graph_.edge_begin[node + 1] = static_cast<std::int32_t>(write);
+    for (; late > 0 && static_cast<std::size_t>(late_[late - 1].to) == node; --late) {
+      --write;
+      graph_.from[write] = late_[late - 1].from;
+      graph_.lag[write] = late_[late - 1].lag;
+      graph_.kind[write] = late_[late - 1].kind;
+    }
+    const auto begin = static_cast<std::size_t>(graph_.edge_begin[node]);
+    for (; read > begin; --read) {
+      --write;
+      graph_.from[write] = graph_.from[read - 1];
+      graph_.lag[write] = graph_.lag[read - 1];
+      graph_.kind[write] = graph_.kind[read - 1];
+    }
   }
-  for (std::size_t i = 0; i < nodes; ++i) {
-    graph.edge_begin[i + 1] += graph.edge_begin[i];
-  }
-  graph.from.resize(edges_.size());
-  graph.lag.resize(edges_.size());
-  graph.kind.resize(edges_.size());
-  std::vector<std::int32_t> next(graph.edge_begin.begin(), graph.edge_begin.end() - 1);
-  for (const Edge& edge : edges_) {
-    const auto e = static_cast<std::size_t>(next[static_cast<std::size_t>(edge.to)]++);
-    graph.from[e] = edge.from;
-    graph.lag[e] = edge.lag;
-    graph.kind[e] = edge.kind;
-  }
-  sort_topologically(graph);
-  if (graph.order.size() < nodes) {
-    built.cycle = find_cycle(graph);
+  late_.clear();
+}
+
+TimingGraphBuilder::Built TimingGraphBuilder::build() const& {
+  return TimingGraphBuilder(*this).build();
+}
+
+TimingGraphBuilder::Built TimingGraphBuilder::build() && {
+  const std::size_t nodes = this->nodes();
+  graph_.edge_begin.push_back(static_cast<std::int32_t>(graph_.from.size()));
+  merge_late_edges();
+  Built built{.graph = std::move(graph_), .cycle = {}};
+  sort_topologically(built.graph);
+  if (built.graph.order.size() < nodes) {
+    built.cycle = find_cycle(built.graph);
   }
   return built;
 }

@@ -37,13 +37,16 @@ void time_actions(const TimingGraph& graph,
                   std::span<const Duration> durations,
                   std::span<Duration> starts);
 
-/// Collects nodes and edges in any order.
+/// Collects nodes and edges in any order.  Edges that lead to the newest node go where they will
+/// stay; those to earlier ones cost more.
 class TimingGraphBuilder {
  public:
+  /// For so many nodes, and edges to the newest: what is not used costs no memory.
+  void reserve(std::size_t nodes, std::size_t edges);
   NodeIndex add_node();
   /// An edge may be given more than once.
   void add_edge(NodeIndex from, NodeIndex to, EdgeKind kind, Duration lag = {});
-  [[nodiscard]] std::size_t nodes() const { return static_cast<std::size_t>(nodes_); }
+  [[nodiscard]] std::size_t nodes() const { return graph_.edge_begin.size(); }
 
   struct Built {
     TimingGraph graph;
@@ -51,7 +54,9 @@ class TimingGraphBuilder {
     /// there is none.  With a cycle the graph is of no use.
     std::vector<NodeIndex> cycle;
   };
-  [[nodiscard]] Built build() const;
+  /// The edges of each node in the order in which they were added.
+  [[nodiscard]] Built build() const&;
+  [[nodiscard]] Built build() &&;
 
  private:
   struct Edge {
@@ -60,8 +65,11 @@ class TimingGraphBuilder {
     EdgeKind kind = EdgeKind::kData;
     Duration lag{};
   };
-  NodeIndex nodes_ = 0;
-  std::vector<Edge> edges_;
+
+  void merge_late_edges();
+
+  TimingGraph graph_;       ///< without late edges; edge_begin lacks its last entry
+  std::vector<Edge> late_;  ///< to nodes that were not the newest any more
 };
 
 }  // namespace stagewright

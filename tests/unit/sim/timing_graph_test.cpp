@@ -39,6 +39,38 @@ TEST(TimingGraph, NothingStartsBeforeZero) {
   EXPECT_EQ(starts_of(builder.build().graph, {1ns, 1ns}), (std::vector<Duration>{0ns, 0ns}));
 }
 
+// b and d get edges after newer nodes are there: they come behind those before, in their order.
+TEST(TimingGraph, EdgesOfANodeKeepTheOrderInWhichTheyCame) {
+  TimingGraphBuilder builder;
+  const NodeIndex a = builder.add_node();
+  const NodeIndex b = builder.add_node();
+  builder.add_edge(a, b, EdgeKind::kData, 1ns);
+  const NodeIndex c = builder.add_node();
+  const NodeIndex d = builder.add_node();
+  builder.add_edge(b, d, EdgeKind::kStream, 2ns);
+  builder.add_edge(c, b, EdgeKind::kIssue, 3ns);
+  const NodeIndex e = builder.add_node();
+  builder.add_edge(d, e, EdgeKind::kData, 4ns);
+  builder.add_edge(a, d, EdgeKind::kData, 5ns);
+  builder.add_edge(a, b, EdgeKind::kStream, 6ns);
+  builder.add_edge(c, d, EdgeKind::kIssue, 7ns);
+  const TimingGraphBuilder::Built built = builder.build();
+  EXPECT_TRUE(built.cycle.empty());
+  EXPECT_EQ(built.graph.edge_begin, (std::vector<std::int32_t>{0, 0, 3, 3, 6, 7}));
+  EXPECT_EQ(built.graph.from, (std::vector<NodeIndex>{a, c, a, b, a, c, d}));
+  EXPECT_EQ(built.graph.lag, (std::vector<Duration>{1ns, 3ns, 6ns, 2ns, 5ns, 7ns, 4ns}));
+  EXPECT_EQ(built.graph.kind,
+            (std::vector<EdgeKind>{EdgeKind::kData,
+                                   EdgeKind::kIssue,
+                                   EdgeKind::kStream,
+                                   EdgeKind::kStream,
+                                   EdgeKind::kData,
+                                   EdgeKind::kIssue,
+                                   EdgeKind::kData}));
+  EXPECT_EQ(starts_of(built.graph, {1ns, 1ns, 1ns, 1ns, 1ns}),
+            (std::vector<Duration>{0ns, 7ns, 0ns, 10ns, 15ns}));
+}
+
 TEST(TimingGraph, EmptyGraphIsFine) {
   const TimingGraphBuilder::Built built = TimingGraphBuilder().build();
   EXPECT_TRUE(built.cycle.empty());
