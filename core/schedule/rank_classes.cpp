@@ -12,8 +12,15 @@ using Signature = std::vector<std::int64_t>;
 /// Numbers equal signatures alike, in order of first appearance.
 class Numbering {
  public:
-  std::size_t number(Signature signature) {
-    return numbers_.try_emplace(std::move(signature), numbers_.size()).first->second;
+  /// Most signatures are known: only new ones are copied.
+  std::size_t number(const Signature& signature) {
+    const auto place = numbers_.lower_bound(signature);
+    if (place != numbers_.end() && place->first == signature) {
+      return place->second;
+    }
+    const std::size_t number = numbers_.size();
+    numbers_.emplace_hint(place, signature, number);
+    return number;
   }
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
   [[nodiscard]] const std::map<Signature, std::size_t>& all() const { return numbers_; }
@@ -26,10 +33,14 @@ class Refinement {
  public:
   Refinement(const Schedule& schedule, const RankLabels& labels)
       : schedule_(schedule), labels_(labels) {
+    back_slots_.reserve(schedule.ranks.size());
     for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
       back_slots_.push_back(back_slots(RankId(r)));
     }
     members_.resize(schedule.groups.size());
+    for (std::size_t g = 0; g < members_.size(); ++g) {
+      members_[g].reserve(schedule.groups[g].members.size());
+    }
     for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
       const auto& groups = schedule.ranks[r].groups;
       for (std::size_t slot = 0; slot < groups.size(); ++slot) {
@@ -54,6 +65,7 @@ class Refinement {
  private:
   [[nodiscard]] std::vector<std::int64_t> back_slots(RankId rank) const {
     std::vector<std::int64_t> slots;
+    slots.reserve(schedule_.ranks[rank.index()].peers.size());
     for (const RankId peer : schedule_.ranks[rank.index()].peers) {
       const auto& back = schedule_.ranks[peer.index()].peers;
       const auto found = std::ranges::find(back, rank);
@@ -66,18 +78,20 @@ class Refinement {
   Numbering number_groups() {
     Numbering numbering;
     group_kinds_.clear();
+    std::vector<std::pair<std::size_t, std::size_t>> seen;
+    Signature signature;
     for (std::size_t g = 0; g < members_.size(); ++g) {
-      std::vector<std::pair<std::size_t, std::size_t>> seen;
+      seen.clear();
       for (const auto& [rank, slot] : members_[g]) {
         seen.emplace_back(classes_[rank], slot);
       }
       std::ranges::sort(seen);
-      Signature signature{labels_.groups.empty() ? 0 : labels_.groups[g]};
+      signature.assign(1, labels_.groups.empty() ? 0 : labels_.groups[g]);
       for (const auto& [rank_class, slot] : seen) {
         signature.push_back(static_cast<std::int64_t>(rank_class));
         signature.push_back(static_cast<std::int64_t>(slot));
       }
-      group_kinds_.push_back(numbering.number(std::move(signature)));
+      group_kinds_.push_back(numbering.number(signature));
     }
     return numbering;
   }
@@ -87,9 +101,11 @@ class Refinement {
     number_groups();
     Numbering numbering;
     std::vector<std::size_t> refined;
+    refined.reserve(schedule_.ranks.size());
+    Signature signature;
     for (std::size_t r = 0; r < schedule_.ranks.size(); ++r) {
       const RankBinding& binding = schedule_.ranks[r];
-      Signature signature{static_cast<std::int64_t>(classes_[r])};
+      signature.assign(1, static_cast<std::int64_t>(classes_[r]));
       for (std::size_t slot = 0; slot < binding.peers.size(); ++slot) {
         signature.push_back(static_cast<std::int64_t>(classes_[binding.peers[slot].index()]));
         signature.push_back(back_slots_[r][slot]);
@@ -98,7 +114,7 @@ class Refinement {
       for (const GroupId group : binding.groups) {
         signature.push_back(static_cast<std::int64_t>(group_kinds_[group.index()]));
       }
-      refined.push_back(numbering.number(std::move(signature)));
+      refined.push_back(numbering.number(signature));
     }
     classes_ = std::move(refined);
     return numbering.size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/cluster/device_types.h"
 #include "planner/axes/pipeline.h"
 #include "planner/lower/assign_parameters.h"
 #include "planner/lower/assign_weight_versions.h"
@@ -26,18 +27,24 @@
 namespace stagewright {
 namespace {
 
-bool needs_attention_workspace(const Cluster& cluster,
-                               const RankGrid& grid,
-                               std::int32_t pipeline) {
-  for (std::int32_t d = 0; d < grid.size.data; ++d) {
-    for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
-      const RankId rank = grid.rank({.tensor = t, .data = d, .pipeline = pipeline});
-      if (!cluster.type_of(grid.devices[rank.index()]).can("flash-attention")) {
-        return true;
-      }
+/// By pipeline rank: whether some of its devices cannot do without a workspace for attention.
+std::vector<bool> need_attention_workspace(const Cluster& cluster, const RankGrid& grid) {
+  std::vector<bool> lacking;  // by type
+  for (const DeviceType& type : cluster.types) {
+    lacking.push_back(!type.can("flash-attention"));
+  }
+  std::vector<bool> need(static_cast<std::size_t>(grid.size.pipeline), false);
+  if (std::ranges::find(lacking, true) == lacking.end()) {
+    return need;
+  }
+  const std::vector<std::int32_t> types = device_types(cluster);
+  for (std::int32_t rank = 0; rank < grid.ranks(); ++rank) {
+    const DeviceId device = grid.devices[static_cast<std::size_t>(rank)];
+    if (lacking[static_cast<std::size_t>(types[device.index()])]) {
+      need[static_cast<std::size_t>(grid.coordinates(RankId(rank)).pipeline)] = true;
     }
   }
-  return false;
+  return need;
 }
 
 /// What is the same for all ranks of one pipeline rank; model, plan and devices apart.
@@ -77,6 +84,7 @@ std::vector<RankBinding> bind_ranks(const RankGrid& grid,
                                     RankGroups groups,
                                     const std::vector<PipelineAxis>& axes) {
   std::vector<RankBinding> bindings;
+  bindings.reserve(static_cast<std::size_t>(grid.ranks()));
   for (std::int32_t rank = 0; rank < grid.ranks(); ++rank) {
     const RankCoordinates at = grid.coordinates(RankId(rank));
     RankBinding binding;
@@ -85,7 +93,9 @@ std::vector<RankBinding> bind_ranks(const RankGrid& grid,
     binding.groups = std::move(groups.of_rank[static_cast<std::size_t>(rank)]);
     binding.positions = std::move(groups.position_of[static_cast<std::size_t>(rank)]);
     binding.replica = at.data;
-    for (const std::int32_t peer : axes[static_cast<std::size_t>(at.pipeline)].peers) {
+    const std::vector<std::int32_t>& peers = axes[static_cast<std::size_t>(at.pipeline)].peers;
+    binding.peers.reserve(peers.size());
+    for (const std::int32_t peer : peers) {
       binding.peers.push_back(grid.rank({.tensor = at.tensor, .data = at.data, .pipeline = peer}));
     }
     bindings.push_back(std::move(binding));
@@ -96,7 +106,8 @@ std::vector<RankBinding> bind_ranks(const RankGrid& grid,
 Schedule describe(const ModelGraph& model, const Plan& plan) {
   Schedule schedule;
   schedule.model_name = model.name;
-  schedule.model_hash = model_hash(model);
+  // check_plan has held the plan's against the model.
+  schedule.model_hash = plan.model_hash.empty() ? model_hash(model) : plan.model_hash;
   schedule.schedule_name = plan.schedule;
   schedule.stages = static_cast<std::int32_t>(plan.stages.size());
   schedule.micro_batches = plan.micro_batches;
@@ -108,30 +119,12 @@ Schedule describe(const ModelGraph& model, const Plan& plan) {
   return schedule;
 }
 
-}  // namespace
-
-Result<Schedule> lower(const ModelGraph& model,
-                       const Cluster& cluster,
-                       const Plan& plan,
-                       const RepeatRules& repeats) {
-  if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
-    return pass_on(std::move(checked));
-  }
-  Result<PipelineOrder> order = pipeline_order(plan);
-  if (!order) {
-    return pass_on(std::move(order));
-  }
-  return lower(model, cluster, plan, *std::move(order), repeats);
-}
-
-Result<Schedule> lower(const ModelGraph& model,
-                       const Cluster& cluster,
-                       const Plan& plan,
-                       PipelineOrder given,
-                       const RepeatRules& repeats) {
-  if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
-    return pass_on(std::move(checked));
-  }
+/// REQUIRES: check_plan() has passed.
+Result<Schedule> lower_checked(const ModelGraph& model,
+                               const Cluster& cluster,
+                               const Plan& plan,
+                               PipelineOrder given,
+                               const RepeatRules& repeats) {
   if (Result<void> checked = check_order(plan, given); !checked) {
     return pass_on(std::move(checked));
   }
@@ -155,6 +148,7 @@ Result<Schedule> lower(const ModelGraph& model,
   RankGroups groups = build_groups(*grid, shared.sharings);
   const std::vector<PipelineAxis> axes = pipeline_axes(order);
 
+  const std::vector<bool> workspaces = need_attention_workspace(cluster, *grid);
   std::vector<RankDraft> drafts;
   for (std::size_t p = 0; p < axes.size(); ++p) {
     RankContext context =
@@ -168,7 +162,7 @@ Result<Schedule> lower(const ModelGraph& model,
     context.splits_backward = std::ranges::any_of(order.ranks[p], [](const Action& action) {
       return action.kind == ActionKind::kBackwardWeight;
     });
-    context.blockwise_attention = needs_attention_workspace(cluster, *grid, axes[p].rank);
+    context.blockwise_attention = workspaces[static_cast<std::size_t>(axes[p].rank)];
     drafts.push_back(draft_rank(context));
   }
   place_recomputation(order, drafts);
@@ -188,6 +182,33 @@ Result<Schedule> lower(const ModelGraph& model,
   schedule.groups = std::move(groups.groups);
   schedule.ranks = bind_ranks(*grid, std::move(groups), axes);
   return schedule;
+}
+
+}  // namespace
+
+Result<Schedule> lower(const ModelGraph& model,
+                       const Cluster& cluster,
+                       const Plan& plan,
+                       const RepeatRules& repeats) {
+  if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
+    return pass_on(std::move(checked));
+  }
+  Result<PipelineOrder> order = pipeline_order(plan);
+  if (!order) {
+    return pass_on(std::move(order));
+  }
+  return lower_checked(model, cluster, plan, *std::move(order), repeats);
+}
+
+Result<Schedule> lower(const ModelGraph& model,
+                       const Cluster& cluster,
+                       const Plan& plan,
+                       PipelineOrder given,
+                       const RepeatRules& repeats) {
+  if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
+    return pass_on(std::move(checked));
+  }
+  return lower_checked(model, cluster, plan, std::move(given), repeats);
 }
 
 }  // namespace stagewright

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,6 +41,9 @@ class GeometryBuilder {
 
  private:
   using ByNode = std::map<NodeId, std::int32_t>;
+  /// Geometries of messages, by what tells them apart: whether both ends are on one node, the kind
+  /// of either end's node, and how many leave it.
+  using Ends = std::tuple<bool, std::int32_t, std::int32_t, std::int32_t>;
   /// Groups or messages that leave each node.
   using Leaving = std::vector<std::int32_t>;
 
@@ -48,8 +52,14 @@ class GeometryBuilder {
     std::map<std::string, Leaving> leaving;  // by kind
     for (const Group& group : schedule_.groups) {
       ByNode& by_node = members.emplace_back();
+      // Members of one node most often follow each other.
+      auto last = by_node.end();
       for (const RankId rank : group.members) {
-        ++by_node[node_of_rank_[rank.index()]];
+        const NodeId node = node_of_rank_[rank.index()];
+        if (last == by_node.end() || last->first != node) {
+          last = by_node.try_emplace(node, 0).first;
+        }
+        ++last->second;
       }
       Leaving& counts = leaving[group.kind];
       counts.resize(cluster_.nodes.size());
@@ -71,27 +81,41 @@ class GeometryBuilder {
 
   void add_peers() {
     // Ranks with one program send over one peer slot at the same place of their lists.
-    std::map<std::pair<ProgramId, std::size_t>, Leaving> leaving;
+    std::vector<std::vector<Leaving>> leaving(schedule_.programs.size());
     for (std::size_t rank = 0; rank < schedule_.ranks.size(); ++rank) {
       const RankBinding& binding = schedule_.ranks[rank];
+      std::vector<Leaving>& of_program = leaving[binding.program.index()];
+      if (of_program.size() < binding.peers.size()) {
+        of_program.resize(binding.peers.size(), Leaving(cluster_.nodes.size(), 0));
+      }
       for (std::size_t slot = 0; slot < binding.peers.size(); ++slot) {
-        Leaving& counts = leaving[{binding.program, slot}];
-        counts.resize(cluster_.nodes.size());
-        counts[node_of_rank_[rank].index()] += leaves_node(rank, slot) ? 1 : 0;
+        of_program[slot][node_of_rank_[rank].index()] += leaves_node(rank, slot) ? 1 : 0;
       }
     }
+    result_.of_peers.reserve(schedule_.ranks.size());
     for (std::size_t rank = 0; rank < schedule_.ranks.size(); ++rank) {
       const RankBinding& binding = schedule_.ranks[rank];
       std::vector<std::int32_t>& of_peers = result_.of_peers.emplace_back();
+      of_peers.reserve(binding.peers.size());
+      const NodeId node = node_of_rank_[rank];
       for (std::size_t slot = 0; slot < binding.peers.size(); ++slot) {
-        const NodeId node = node_of_rank_[rank];
-        const Leaving& counts = leaving[{binding.program, slot}];
-        ByNode ends;
-        ++ends[node];
-        ++ends[node_of_rank_[binding.peers[slot].index()]];
-        of_peers.push_back(index_of(ends, leaves_node(rank, slot) ? counts[node.index()] : 1));
+        const std::int32_t busy =
+            leaves_node(rank, slot) ? leaving[binding.program.index()][slot][node.index()] : 1;
+        of_peers.push_back(index_of(node, node_of_rank_[binding.peers[slot].index()], busy));
       }
     }
+  }
+
+  [[nodiscard]] std::int32_t index_of(NodeId from, NodeId to, std::int32_t busy) {
+    const auto kind = [&](NodeId node) { return cluster_.nodes[node.index()].devices.front(); };
+    const auto [found, is_new] = of_ends_.try_emplace({from == to, kind(from), kind(to), busy}, 0);
+    if (is_new) {
+      ByNode ends;
+      ++ends[from];
+      ++ends[to];
+      found->second = index_of(ends, busy);
+    }
+    return found->second;
   }
 
   [[nodiscard]] bool leaves_node(std::size_t rank, std::size_t slot) const {
@@ -127,6 +151,7 @@ class GeometryBuilder {
   std::vector<NodeId> node_of_device_;
   std::vector<NodeId> node_of_rank_;
   std::map<Key, std::int32_t> known_;
+  std::map<Ends, std::int32_t> of_ends_;
   ScheduleGeometry result_;
 };
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/cluster/device_types.h"
+
 namespace stagewright {
 namespace {
 
@@ -13,23 +15,20 @@ namespace {
 template <class Key>
 class Numbering {
  public:
-  std::int64_t of(Key key) {
-    return numbers_.try_emplace(std::move(key), static_cast<std::int64_t>(numbers_.size()))
-        .first->second;
+  /// Most keys are known: only new ones are copied.
+  std::int64_t of(const Key& key) {
+    const auto place = numbers_.lower_bound(key);
+    if (place != numbers_.end() && place->first == key) {
+      return place->second;
+    }
+    const auto number = static_cast<std::int64_t>(numbers_.size());
+    numbers_.emplace_hint(place, key, number);
+    return number;
   }
 
  private:
   std::map<Key, std::int64_t> numbers_;
 };
-
-/// Type of each device, into Cluster::types.
-std::vector<std::int32_t> device_types(const Cluster& cluster) {
-  std::vector<std::int32_t> types;
-  for (const Node& node : cluster.nodes) {
-    types.insert(types.end(), node.devices.begin(), node.devices.end());
-  }
-  return types;
-}
 
 }  // namespace
 
@@ -39,12 +38,15 @@ RankClasses like_ranks(const Schedule& schedule,
   const std::vector<std::int32_t> types = device_types(cluster);
   RankLabels labels;
   Numbering<std::vector<std::int32_t>> rank_numbers;
+  std::vector<std::int32_t> key;
+  labels.ranks.reserve(schedule.ranks.size());
   for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-    std::vector<std::int32_t> key = geometry.of_peers[rank];
+    key = geometry.of_peers[rank];
     key.push_back(types[schedule.ranks[rank].device.index()]);
-    labels.ranks.push_back(rank_numbers.of(std::move(key)));
+    labels.ranks.push_back(rank_numbers.of(key));
   }
   Numbering<std::pair<std::string, std::int32_t>> group_numbers;
+  labels.groups.reserve(schedule.groups.size());
   for (std::size_t group = 0; group < schedule.groups.size(); ++group) {
     labels.groups.push_back(
         group_numbers.of({schedule.groups[group].kind, geometry.of_group[group]}));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
+#include "core/cluster/device_types.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/temporary_folder.h"
 
@@ -35,6 +36,7 @@ TEST(Cluster, TheShortFormGivesNodesDevicesAndType) {
   EXPECT_EQ(cluster->node_of(DeviceId(16)), NodeId(2));
   EXPECT_EQ(cluster->node_table()[127], NodeId(15));
   EXPECT_EQ(cluster->type_of(DeviceId(127)).name, "h100-80gb-sxm");
+  EXPECT_EQ(device_types(*cluster), std::vector<std::int32_t>(128, 0));
   EXPECT_EQ(cluster->intra_link(NodeId(3)).name, "nvlink4");
   EXPECT_EQ(cluster->inter_link(NodeId(3)).name, "infiniband-ndr");
 }

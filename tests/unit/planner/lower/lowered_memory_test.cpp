@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,28 @@ TEST(LoweredMemory, OnlyDevicesWithoutFusedAttentionNeedAWorkspace) {
   };
   EXPECT_EQ(workspaces(gpu_cluster(1)), (std::vector<std::vector<std::int64_t>>{}));
   EXPECT_EQ(workspaces(cpu_cluster(1)), (std::vector<std::vector<std::int64_t>>{{512}, {1024}}));
+}
+
+// The second of two replicas of pipeline rank 1 sits on a device without fused attention.
+TEST(LoweredMemory, OneDeviceWithoutFusedAttentionIsEnoughForItsPipelineRank) {
+  const ModelGraph model = tiny_gpt(2);
+  Cluster cluster = gpu_cluster(1);
+  cluster.types.push_back(cpu_cluster(1).types.front());
+  const Plan plan = plan_of(model, {.dp = 2, .pp = 2}, 2);
+  const Schedule before = lower(model, cluster, plan).value();
+  const auto last = std::ranges::find_if(before.ranks, [](const RankBinding& rank) {
+    return rank.program == ProgramId(1) && rank.replica == 1;
+  });
+  ASSERT_NE(last, before.ranks.end());
+  cluster.nodes.front().devices[last->device.index()] = 1;
+  const Schedule schedule = lower(model, cluster, plan).value();
+  const auto has_workspace = [&](std::size_t program) {
+    return std::ranges::any_of(schedule.programs[program].tensors, [](const TensorSpec& tensor) {
+      return tensor.tensor_class == TensorClass::kWorkspace;
+    });
+  };
+  EXPECT_FALSE(has_workspace(0));
+  EXPECT_TRUE(has_workspace(1));
 }
 
 }  // namespace
