@@ -335,7 +335,7 @@ Bytes ClosedForm::least_memory_of(const PlanPoint& point, const StageProfile& st
                                        memory_of(point, stages, 3, nullptr)});
 }
 
-Bound ClosedForm::of_pipeline(const PlanPoint& point) {
+Duration ClosedForm::time_of_pipeline(const PlanPoint& point) {
   Profile& profile = profile_of(point);
   const ScheduleGenerator& generator = generator_of(point);
   Bare& bare = profile.bare[(generator.splits_backward ? 2U : 0U) + (generator.pairs ? 1U : 0U)];
@@ -348,19 +348,23 @@ Bound ClosedForm::of_pipeline(const PlanPoint& point) {
             .replicas = point.dp > 1,
             .time = time_of(sharded, profile.stages, nothing)};
   }
-  Bound bound{.time = bare.time, .memory = {}};
+  return bare.time;
+}
+
+Bytes ClosedForm::memory_of_pipeline(const PlanPoint& point) {
+  const Profile& profile = profile_of(point);
   // Another cut would make room, and so does what is recomputed where it fits: all at most.
   const bool movable = point.cut == kBalancedCut && point.pp > 1 && point.virtual_stages == 1 &&
                        profile.stages.copies == 1;
-  if (!movable) {
-    PlanPoint most = point;
-    if (point.recompute_fits) {
-      most.recompute_fits = false;
-      most.recompute_layers = *std::ranges::max_element(profile.stage_layers);
-    }
-    bound.memory = least_memory_of(point, profile_of(most).stages);
+  if (movable) {
+    return {};
   }
-  return bound;
+  PlanPoint most = point;
+  if (point.recompute_fits) {
+    most.recompute_fits = false;
+    most.recompute_layers = *std::ranges::max_element(profile.stage_layers);
+  }
+  return least_memory_of(point, profile_of(most).stages);
 }
 
 Duration ClosedForm::of_rank_order(const PlanPoint& point) {

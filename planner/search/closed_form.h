@@ -100,7 +100,9 @@ class ClosedForm {
   [[nodiscard]] std::optional<Bytes> of_state(const PlanPoint& point);
   /// Cut and scheduled, without what replicas exchange and what crosses borders: whatever the rank
   /// order and the ZeRO stage.
-  [[nodiscard]] Bound of_pipeline(const PlanPoint& point);
+  [[nodiscard]] Duration time_of_pipeline(const PlanPoint& point);
+  /// The same of memory; zero where other cuts or more recomputation may make room.
+  [[nodiscard]] Bytes memory_of_pipeline(const PlanPoint& point);
   /// The time with what crosses borders under the point's rank order, whatever the ZeRO stage.
   [[nodiscard]] Duration of_rank_order(const PlanPoint& point);
   /// Whether the point's stages are cut evenly, and the cut of least time is the same.
@@ -148,7 +150,7 @@ class ClosedForm {
     std::vector<std::int32_t> stage_layers;
     std::vector<std::int32_t> recomputed;
     StageProfile stages;
-    std::array<Bare, 4> bare{};  ///< of_pipeline()'s, by what the schedule splits and pairs
+    std::array<Bare, 4> bare{};  ///< time_of_pipeline()'s, by what the schedule splits and pairs
   };
   struct Exchange;  // what replicas and borders cost
 

@@ -87,6 +87,34 @@ Candidate candidate_of(const WalkJob& job, const Leaf& leaf, Plan plan, const Su
   return candidate;
 }
 
+/// The list's summary, from `timed` where it stands there.
+const Result<Summary>& time_list(const WalkJob& job,
+                                 const Plan& plan,
+                                 const Schedule& schedule,
+                                 TimedLists& timed) {
+  TimedList list{.plan = plan, .buckets = {}, .summary = Summary{}};
+  list.plan.bucket_size.reset();
+  for (const RankProgram& program : schedule.programs) {
+    list.buckets.push_back(program.buckets);
+  }
+  const auto same = [&](const TimedList& other) {
+    return other.buckets == list.buckets && other.plan == list.plan;
+  };
+  if (const auto found = std::ranges::find_if(timed, same); found != timed.end()) {
+    return found->summary;
+  }
+  auto simulation = simulate(schedule,
+                             *job.closed_form.cluster,
+                             *job.closed_form.cost,
+                             {.trace = TraceDetail::kNone, .model_flops = job.model_flops});
+  if (simulation) {
+    list.summary = std::move(simulation->summary);
+  } else {
+    list.summary = tl::unexpected<Error>(std::move(simulation).error());
+  }
+  return timed.emplace_back(std::move(list)).summary;
+}
+
 }  // namespace
 
 Plan complete(const Leaf& leaf, const Plan& common) {
@@ -141,7 +169,7 @@ void refine(const WalkJob& job, OrderCache& orders, Leaf& leaf) {
                          .tokens = tokens_of(job)});
 }
 
-Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf) {
+Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf, TimedLists& timed) {
   ClosedForm::Job room = job.closed_form;
   const Bytes usable = room.capacity + room.context;
   for (int attempt = 0;; ++attempt) {
@@ -151,22 +179,19 @@ Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf) {
     if (!schedule) {
       return Rejection{std::move(plan), schedule.error().message};
     }
-    const auto simulation = simulate(*schedule,
-                                     *job.closed_form.cluster,
-                                     *job.closed_form.cost,
-                                     {.trace = TraceDetail::kNone, .model_flops = job.model_flops});
-    if (!simulation) {
-      return Rejection{std::move(plan), simulation.error().message};
+    const Result<Summary>& summary = time_list(job, plan, *schedule, timed);
+    if (!summary) {
+      return Rejection{std::move(plan), summary.error().message};
     }
-    const Summary& summary = simulation->summary;
-    if (summary.peak_memory <= usable) {
-      return candidate_of(job, leaf, std::move(plan), summary);
+    const Bytes peak = summary->peak_memory;
+    if (peak <= usable) {
+      return candidate_of(job, leaf, std::move(plan), *summary);
     }
-    Rejection rejection{std::move(plan), too_much(job, summary)};
+    Rejection rejection{std::move(plan), too_much(job, *summary)};
     if (!may_hold_less(leaf.point) || attempt == kMostCuts) {
       return rejection;
     }
-    room.capacity -= std::max(summary.peak_memory - usable, Bytes(1));
+    room.capacity -= std::max(peak - usable, Bytes(1));
     ClosedForm closed_form(room);
     Estimate smaller =
         one_stage_each(leaf.point)

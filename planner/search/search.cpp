@@ -1,6 +1,7 @@
 #include "planner/search/search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
 
 #include "planner/search/check_request.h"
@@ -18,6 +20,8 @@
 #include "planner/search/front.h"
 #include "planner/search/impossible_degrees.h"
 #include "planner/search/nothing_fits.h"
+#include "planner/search/pareto.h"
+#include "planner/search/simulate_leaves.h"
 #include "planner/search/space.h"
 #include "planner/search/walk.h"
 #include "sim/cost/analytical_compute.h"
@@ -101,7 +105,8 @@ class Search {
   }
 
   void find_degrees();
-  [[nodiscard]] std::vector<WalkResult> walk_all(bool coarse);
+  [[nodiscard]] std::vector<WalkResult> walk_all(const WalkJob& job);
+  [[nodiscard]] std::vector<WalkResult> count_and_walk();
   /// Objective of the bound, whether that is of the schedule's own order, and a running number.
   using LeafKey = std::tuple<double, bool, std::int64_t>;
   using LeafQueue = std::map<LeafKey, Leaf>;
@@ -118,10 +123,9 @@ class Search {
   double simulate_in_order(std::vector<Leaf> leaves,
                            const std::function<bool(double next)>& enough);
   void keep(Simulated simulated);
-  void first_plans();
+  void first_plans(std::vector<WalkResult> walks);
   void merge(std::vector<WalkResult> walks);
-  /// Leaves that walks have dropped and that may be better than what was found since.  Whether
-  /// there are any.
+  /// Leaves that walks dropped and that may be better than what was found; whether there are any.
   bool walk_for_dropped();
   void simulate_front();
   void judge_robustness();
@@ -151,6 +155,7 @@ class Search {
   std::vector<double> dropped_;  ///< by degrees: least objective of what no walk has kept
   std::vector<Candidate> all_;   ///< simulated, best first
   std::vector<PlanPoint> tried_;
+  LeafSimulator simulator_;
   OrderCache orders_;
   std::int64_t numbered_ = 0;
   std::int64_t priced_ = 0;  ///< simulated, and not rejected
@@ -186,19 +191,37 @@ void Search::find_degrees() {
   }
 }
 
-std::vector<WalkResult> Search::walk_all(bool coarse) {
-  WalkJob job = job_;
-  job.coarse = coarse;
+std::vector<WalkResult> Search::walk_all(const WalkJob& job) {
   std::vector<WalkResult> results(degrees_.size());
   arena_.execute([&] {
     tbb::parallel_for(std::size_t{0}, degrees_.size(), [&](std::size_t i) {
       results[i] = walk_degrees(job, degrees_[i].tp, degrees_[i].pp);
-      const SpaceCounts& counts = results[i].counts;
-      progress(counts.evaluated + counts.by_devices + counts.by_state + counts.by_activations +
-               counts.by_compute + counts.by_pipeline + counts.by_exchange);
+      if (!job.coarse) {
+        const SpaceCounts& counts = results[i].counts;
+        progress(counts.evaluated + counts.by_devices + counts.by_state + counts.by_activations +
+                 counts.by_compute + counts.by_pipeline + counts.by_exchange);
+      }
     });
   });
   return results;
+}
+
+/// Counts the space beside a coarse walk over it, which a small one has no use for.
+std::vector<WalkResult> Search::count_and_walk() {
+  std::vector<WalkResult> walks;
+  std::atomic<bool> small = false;
+  const std::function<bool()> stop = [&] { return small.load() || stopped(); };
+  WalkJob job = job_;
+  job.coarse = true;
+  job.stopped = &stop;
+  arena_.execute([&] {
+    tbb::parallel_invoke([&] { walks = walk_all(job); },
+                         [&] {
+                           result_.space.size = counter_.below(0, PlanPoint{});
+                           small = result_.space.size <= kSmallSpace;
+                         });
+  });
+  return walks;
 }
 
 void Search::keep(Simulated simulated) {
@@ -262,14 +285,10 @@ void Search::simulate_all(std::vector<Leaf> leaves) {
     }
     return known;
   });
-  std::vector<std::optional<Simulated>> simulated(leaves.size());
-  arena_.execute([&] {
-    tbb::parallel_for(std::size_t{0}, leaves.size(), [&](std::size_t i) {
-      simulated[i] = simulate_leaf(job_, common_, leaves[i]);
-    });
-  });
-  for (std::optional<Simulated>& one : simulated) {
-    keep(*std::move(one));
+  std::vector<Simulated> simulated;
+  arena_.execute([&] { simulated = simulator_.run(job_, common_, leaves); });
+  for (Simulated& one : simulated) {
+    keep(std::move(one));
   }
   progress(0);
 }
@@ -299,8 +318,7 @@ double Search::simulate_in_order(std::vector<Leaf> leaves,
 }
 
 /// Plans to measure all others by.
-void Search::first_plans() {
-  std::vector<WalkResult> walks = walk_all(true);
+void Search::first_plans(std::vector<WalkResult> walks) {
   std::vector<Leaf> leaves;
   for (WalkResult& walk : walks) {
     std::ranges::move(walk.leaves, std::back_inserter(leaves));
@@ -430,14 +448,7 @@ void Search::judge_robustness() {
 }
 
 void Search::finish() {
-  for (const Candidate& candidate : all_) {
-    const bool beaten =
-        std::ranges::any_of(all_, [&](const Candidate& other) { return beats(other, candidate); });
-    if (!beaten) {
-      result_.pareto.push_back(candidate);
-    }
-  }
-  std::ranges::stable_sort(result_.pareto, {}, &Candidate::step_time);
+  result_.pareto = pareto_front(all_);
   result_.gap = all_.empty() || best() <= 0 ? 0 : std::max(0.0, 1 - unseen_ / best());
   if (!std::isfinite(result_.gap)) {
     result_.gap = 0;
@@ -449,15 +460,15 @@ void Search::finish() {
 }
 
 Result<SearchResult> Search::run() {
-  result_.space.size = counter_.below(0, PlanPoint{});
+  find_degrees();
+  std::vector<WalkResult> coarse = count_and_walk();
   if (result_.space.size == 0) {
     return tl::unexpected<Error>(explain_empty_space(space_));
   }
-  find_degrees();
   if (result_.space.size > kSmallSpace && !stopped()) {
-    first_plans();
+    first_plans(std::move(coarse));
   }
-  merge(walk_all(false));
+  merge(walk_all(job_));
   simulate_front();
   judge_robustness();
   for (Rejection& rejection : impossible_degrees(space_, common_)) {
@@ -473,14 +484,6 @@ Result<SearchResult> Search::run() {
 }
 
 }  // namespace
-
-bool beats(const Candidate& a, const Candidate& b) {
-  const bool no_worse = a.step_time <= b.step_time && a.peak_memory <= b.peak_memory &&
-                        a.point.devices() <= b.point.devices();
-  const bool better = a.step_time < b.step_time || a.peak_memory < b.peak_memory ||
-                      a.point.devices() < b.point.devices();
-  return no_worse && better;
-}
 
 Result<SearchResult> search(const ModelGraph& model,
                             const Cluster& cluster,

@@ -174,8 +174,13 @@ class Walk {
         drop(&SpaceCounts::duplicates, level, point);
         return true;
       }
-      const Bound bound = closed_form_.of_pipeline(point);
-      if (value_at(point, bound) >= limit()) {
+      Bound bound{.time = closed_form_.time_of_pipeline(point), .memory = {}};
+      bool dear = value_at(point, bound) >= limit();
+      if (!dear) {
+        bound.memory = closed_form_.memory_of_pipeline(point);
+        dear = value_at(point, bound) >= limit();
+      }
+      if (dear) {
         drop(&SpaceCounts::by_pipeline, level, point);
         return true;
       }

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "core/base/data_files.h"
+#include "core/model/transformer.h"
 #include "planner/lower/lower.h"
 #include "planner/search/front.h"
+#include "planner/search/simulate_leaves.h"
 #include "planner/search/space.h"
 #include "sim/cost/calibrated_cost.h"
 #include "sim/engine/static_pass.h"
@@ -100,6 +102,48 @@ TEST_F(SearchTest, TheBoundsAreNeverAboveTheStaticPass) {
       EXPECT_LE(priced.bound.memory, priced.memory) << name << " " << text(priced.point);
     }
   }
+}
+
+TEST_F(SearchTest, PlansWhoseBucketsAreTheSameAreTimedOnce) {
+  TransformerShape shape;
+  shape.layers = 6;
+  shape.hidden = 1024;
+  shape.heads = shape.kv_heads = 16;
+  shape.head_dim = 64;
+  shape.feed_forward = 4096;
+  shape.vocabulary = 1024;
+  shape.max_sequence = 8;
+  model_ = make_transformer("wide", "gpt2", shape).value();
+  const Cluster eight = cluster("1x8xa100-80gb-sxm");
+  const Plan common = common_plan(model_, eight, request_);
+  const GroupPlaces places(eight);
+  CostCache costs(model_, eight, *cost_, common, places);
+  WalkJob walk;
+  walk.closed_form = {.model = &model_,
+                      .cluster = &eight,
+                      .cost = cost_.get(),
+                      .places = &places,
+                      .costs = &costs,
+                      .capacity = eight.types.front().memory,
+                      .context = eight.types.front().context};
+  walk.request = &request_;
+  // fp32 gradients of a block are 50 MB, of a stage at most two of them: 150 MB hold any stage.
+  const auto leaf = [&](std::int32_t megabytes) {
+    PlanPoint point{.tp = 1, .pp = 4, .dp = 2, .micro_batch_size = 2, .micro_batches = 4};
+    point.bucket_megabytes = megabytes;
+    return Leaf{point, 0, ClosedForm(walk.closed_form).whole(point, Duration::max())};
+  };
+  const std::vector<Leaf> leaves = {leaf(0), leaf(25), leaf(150), leaf(200)};
+  TimedLists timed;
+  std::vector<Simulated> alone;
+  for (const Leaf& one : leaves) {
+    TimedLists nothing;
+    alone.push_back(simulate_leaf(walk, common, one, nothing));
+    EXPECT_EQ(nothing.size(), 1U);
+    EXPECT_EQ(simulate_leaf(walk, common, one, timed), alone.back());
+  }
+  EXPECT_EQ(timed.size(), 2U);
+  EXPECT_EQ(LeafSimulator().run(walk, common, leaves), alone);
 }
 
 TEST_F(SearchTest, PruningLosesNothing) {

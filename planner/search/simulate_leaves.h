@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "planner/search/front.h"
+
+namespace stagewright {
+
+/// Simulates leaves; of points that differ in the size of buckets alone each distinct list once.
+class LeafSimulator {
+ public:
+  /// What simulate_leaf() makes of each, for several of them at once.  The same for any number of
+  /// threads.
+  [[nodiscard]] std::vector<Simulated> run(const WalkJob& job,
+                                           const Plan& common,
+                                           const std::vector<Leaf>& leaves);
+
+ private:
+  /// Points that differ in nothing else.
+  struct SameButBuckets {
+    PlanPoint point;
+    TimedLists timed;
+    std::vector<std::size_t> leaves;  ///< among those at hand
+  };
+
+  [[nodiscard]] SameButBuckets& alike_with(PlanPoint point);
+
+  std::deque<SameButBuckets> alike_;
+};
+
+}  // namespace stagewright
