@@ -10,20 +10,20 @@
 namespace stagewright {
 namespace {
 
-struct Unit {
+struct UnitOfMean {
   std::string_view name;
   double seconds;
 };
 
 /// From the smallest on.
-constexpr std::array kUnits{Unit{"ps", 1e-12},
-                            Unit{"ns", 1e-9},
-                            Unit{"us", 1e-6},
-                            Unit{"ms", 1e-3},
-                            Unit{"s", 1},
-                            Unit{"min", 60},
-                            Unit{"h", 3600},
-                            Unit{"d", 86400}};
+constexpr std::array kUnits{UnitOfMean{"ps", 1e-12},
+                            UnitOfMean{"ns", 1e-9},
+                            UnitOfMean{"us", 1e-6},
+                            UnitOfMean{"ms", 1e-3},
+                            UnitOfMean{"s", 1},
+                            UnitOfMean{"min", 60},
+                            UnitOfMean{"h", 3600},
+                            UnitOfMean{"d", 86400}};
 constexpr double kLongest = 1e6 * 365 * 86400;
 
 }  // namespace
@@ -36,7 +36,7 @@ Result<MeanTime> parse_mean_time(std::string_view text) {
   if (name.starts_with(' ')) {
     name.remove_prefix(1);
   }
-  for (const Unit& unit : kUnits) {
+  for (const UnitOfMean& unit : kUnits) {
     const double seconds = value * unit.seconds;
     if (problem == std::errc{} && name == unit.name && seconds > 0 && seconds <= kLongest) {
       return MeanTime(seconds);
@@ -49,8 +49,8 @@ Result<MeanTime> parse_mean_time(std::string_view text) {
 }
 
 std::string to_string(MeanTime time) {
-  const Unit* chosen = kUnits.data();
-  for (const Unit& unit : kUnits) {
+  const UnitOfMean* chosen = kUnits.data();
+  for (const UnitOfMean& unit : kUnits) {
     if (time.count() >= unit.seconds) {
       chosen = &unit;
     }

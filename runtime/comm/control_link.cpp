@@ -11,11 +11,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kTick = std::chrono::milliseconds(10);
+constexpr auto kPoll = std::chrono::milliseconds(10);
 /// For one message to be taken.
-constexpr auto kSendLimit = std::chrono::seconds(5);
+constexpr auto kLinkSendLimit = std::chrono::seconds(5);
 /// For rank 0, whose limit is the same, to say who is missing.
-constexpr auto kAnswerLimit = std::chrono::seconds(5);
+constexpr auto kWelcomeLimit = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -32,7 +32,7 @@ Result<std::unique_ptr<ControlLink>> ControlLink::join(const LaunchEnvironment& 
   if (!link->send({.kind = ControlKind::kHello, .text = launch.token, .extra = fingerprint})) {
     return fail(ErrorCode::kBackendFailed, "rank 0 closed the connection", where);
   }
-  if (Result<void> welcome = link->await_welcome(deadline + kAnswerLimit); !welcome) {
+  if (Result<void> welcome = link->await_welcome(deadline + kWelcomeLimit); !welcome) {
     return fail(welcome.error().code, welcome.error().message, where);
   }
   return link;
@@ -54,7 +54,7 @@ Result<void> ControlLink::await_welcome(Deadline deadline) {
     if (Clock::now() >= deadline) {
       return fail(ErrorCode::kBackendFailed, "rank 0 did not say that all ranks have come in time");
     }
-    (void)await_readable(socket_.descriptor(), kTick);
+    (void)await_readable(socket_.descriptor(), kPoll);
     const Result<void> open = socket_.receive(received_);
     if (!open && received_.empty()) {
       return fail(ErrorCode::kBackendFailed, "rank 0 left before all ranks had come");
@@ -78,12 +78,12 @@ void ControlLink::listen(Handlers handlers) {
 bool ControlLink::send(ControlMessage message) {
   message.rank = static_cast<std::uint32_t>(rank_);
   const std::lock_guard lock(send_mutex_);
-  return socket_.send_all(encode(message), Clock::now() + kSendLimit).has_value();
+  return socket_.send_all(encode(message), Clock::now() + kLinkSendLimit).has_value();
 }
 
 void ControlLink::run() {
   while (!stopping_.load()) {
-    (void)await_readable(socket_.descriptor(), kTick);
+    (void)await_readable(socket_.descriptor(), kPoll);
     const Result<void> open = socket_.receive(received_);
     while (true) {
       Result<std::optional<ControlMessage>> message = take_message(received_);
