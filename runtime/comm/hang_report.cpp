@@ -6,15 +6,9 @@
 
 #include "runtime/comm/host_progress.h"
 #include "runtime/comm/host_run.h"
+#include "runtime/comm/longest_chain.h"
 
 namespace stagewright {
-
-namespace {
-
-/// A loop is impossible (an operation waits for earlier ones only), a long chain unreadable.
-constexpr int kLongestChain = 8;
-
-}  // namespace
 
 /// What keeps an operation from beginning.
 struct HostProgress::Obstacle {

@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include "runtime/backend_error.h"
+#include "runtime/comm/longest_chain.h"
 #include "runtime/comm/nccl_rank.h"
 
 namespace stagewright {
 
 namespace {
 
-/// A loop is impossible (an operation waits for earlier ones only), a long chain unreadable.
-constexpr int kLongestChain = 8;
 /// For all ranks to hear of an error and to end what their devices do.
 constexpr Duration kEndLimit = std::chrono::seconds(30);
 /// Longest pause between two looks at the device.
