@@ -9,13 +9,16 @@
 #include "sim/network/shared_flows.h"
 
 namespace stagewright {
-namespace {
 
+/// What may change how long a node takes.  Not in the anonymous namespace: a field of a class is of
+/// this type, which compilers refuse where several sources are one.
 enum class Nature : std::uint8_t {
   kPlain,  ///< nobody can change how long it takes
   kTask,   ///< on a device where it may not have its full speed
   kFlow,   ///< over links that may fill, or seen by devices
 };
+
+namespace {
 
 Nature nature_of(const EventGraph& graph, std::size_t node, bool slows) {
   const std::int32_t place = graph.place[node];
