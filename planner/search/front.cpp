@@ -1,11 +1,9 @@
 #include "planner/search/front.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "core/base/longest_time.h"
 #include "planner/lower/lower.h"
 #include "planner/schedules/registry.h"
 #include "planner/schedules/stage_layout.h"
@@ -20,7 +18,6 @@ namespace {
 constexpr int kMostCuts = 2;
 /// Of the step under jitter every rank counts: more would take minutes.
 constexpr std::int64_t kMostJitteredDevices = 512;
-constexpr double kDay = 86400;  // seconds
 
 bool one_stage_each(const PlanPoint& point) {
   return point.virtual_stages == 1 &&
@@ -175,14 +172,6 @@ void refine(const WalkJob& job, OrderCache& orders, Leaf& leaf) {
 Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf, TimedLists& timed) {
   ClosedForm::Job room = job.closed_form;
   const Bytes usable = room.capacity + room.context;
-  const double least = to_seconds(leaf.estimate.bound.time);
-  if (least > kLongestSeconds) {
-    // Its work would not pass the check of the clock either.
-    return Rejection{complete(leaf, common),
-                     fmt::format("a step takes {:.0f} days at least, more than the clock of "
-                                 "picoseconds counts; check the rates of devices and links",
-                                 std::floor(least / kDay))};
-  }
   for (int attempt = 0;; ++attempt) {
     Plan plan = complete(leaf, common);
     const auto schedule =

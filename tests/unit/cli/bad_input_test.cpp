@@ -232,7 +232,8 @@ TEST_F(BadInputs, StepsThatAreTooLongForTheClock) {
           ExitCode::kUnsupported,
           {"too long for the clock", "days", "check the rates of devices and links"}});
   expect({"all plans",
-          plan_for(example("models/gpt-demo.json"), {"--profiles", profiles}),
+          plan_for(example("models/gpt-demo.json"),
+                   {"--profiles", profiles, "--schedule", "1f1b", "--tp", "2", "--pp", "2"}),
           ExitCode::kInfeasible,
           {}});
 }
