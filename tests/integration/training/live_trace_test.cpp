@@ -1,3 +1,4 @@
+#include <mutex>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -19,13 +20,20 @@ class LiveTrace : public testing::Test {
     options.steps = 4;
     options.traced_steps = 2;
     options.live_interval = interval;
-    options.on_live_trace = [this](const Trace& trace) { told_.push_back(trace); };
-    options.on_step = [this](const StepProgress&) { steps_told_.push_back(told_.size()); };
+    options.on_live_trace = [this](const Trace& trace) {
+      const std::lock_guard lock(mutex_);
+      told_.push_back(trace);
+    };
+    options.on_step = [this](const StepProgress&) {
+      const std::lock_guard lock(mutex_);
+      steps_told_.push_back(told_.size());
+    };
     return run(schedules, batches, options);
   }
 
   Schedule schedule_ =
       schedule_of(small_model(Style::kGpt, 2), {.name = "dp2_pp2", .dp = 2, .pp = 2}, sgd());
+  std::mutex mutex_;  ///< the rank that ends a step last tells its trace, rank 0 its progress
   std::vector<Trace> told_;
   std::vector<std::size_t> steps_told_;  ///< traces there were when rank 0 ended each step
 };
