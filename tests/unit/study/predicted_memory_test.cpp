@@ -8,16 +8,12 @@
 
 #include <gtest/gtest.h>
 
+#include "shipped_report.h"
 #include "study/fit_memory.h"
 #include "study/record_setup.h"
-#include "tests/support/published_runs.h"
 
 namespace stagewright {
 namespace {
-
-std::vector<RecordLine> published() {
-  return parse_measured_records(published_runs());
-}
 
 struct Verdicts {
   std::map<std::string, std::vector<double>> errors;  ///< by source

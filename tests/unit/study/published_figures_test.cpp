@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/data_files.h"
+#include "shipped_report.h"
 #include "study/accuracy_goals.h"
 #include "study/calibrate.h"
 #include "study/fit_memory.h"
@@ -19,23 +19,9 @@
 #include "study/plan_ranking.h"
 #include "study/statistics.h"
 #include "study/validate.h"
-#include "tests/support/published_runs.h"
 
 namespace stagewright {
 namespace {
-
-std::vector<RecordLine> published() {
-  return parse_measured_records(published_runs());
-}
-
-/// The report with the constants that the program ships.
-AccuracyReport shipped(const std::vector<RecordLine>& records) {
-  const DataFiles files = DataFiles::embedded();
-  auto report =
-      validate(files, records, *load_step_constants(files), *load_memory_constants(files));
-  EXPECT_TRUE(report) << report.error().to_string();
-  return report ? *std::move(report) : AccuracyReport{};
-}
 
 struct KnownMiss {
   std::string_view goal;
@@ -85,17 +71,6 @@ TEST(Validate, LeavesOutOnlyWhatHasAReason) {
   // profiles/measured/doubtful.json: 5; degrees that nobody stated: 1; experts on more ranks than a
   // stage has: 1.
   EXPECT_EQ(doubtful, 7);
-}
-
-/// Errors of the times of a source's dense models.
-std::vector<double> errors(const AccuracyReport& report, const std::string& source) {
-  std::vector<double> result;
-  for (const AccuracyRow& row : report.rows) {
-    if (row.dataset == source && !row.experts && is_timed(row)) {
-      result.push_back(std::abs(*row.predicted_seconds / *row.measured_seconds - 1));
-    }
-  }
-  return result;
 }
 
 // What a source's runs are predicted at by constants that come from the others.

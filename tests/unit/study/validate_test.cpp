@@ -1,20 +1,16 @@
 #include "study/validate.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "shipped_report.h"
 #include "sim/step/step_time.h"
-#include "study/accuracy_goals.h"
 #include "study/calibrate.h"
-#include "study/fit_memory.h"
 #include "study/leave_one_out.h"
 #include "study/record_setup.h"
 #include "study/statistics.h"
@@ -22,29 +18,6 @@
 
 namespace stagewright {
 namespace {
-
-std::vector<RecordLine> published() {
-  return parse_measured_records(published_runs());
-}
-
-/// The report with the constants that the program ships.
-AccuracyReport shipped(const std::vector<RecordLine>& records) {
-  const DataFiles files = DataFiles::embedded();
-  auto report =
-      validate(files, records, *load_step_constants(files), *load_memory_constants(files));
-  EXPECT_TRUE(report) << report.error().to_string();
-  return report ? *std::move(report) : AccuracyReport{};
-}
-
-std::vector<double> errors(const AccuracyReport& report, const std::string& source) {
-  std::vector<double> result;
-  for (const AccuracyRow& row : report.rows) {
-    if (row.dataset == source && !row.experts && is_timed(row)) {
-      result.push_back(std::abs(*row.predicted_seconds / *row.measured_seconds - 1));
-    }
-  }
-  return result;
-}
 
 TEST(Validate, CountsWhatItSkipsAsItsRowsDo) {
   std::vector<RecordLine> lines = parse_measured_records(some_published_runs(8));
