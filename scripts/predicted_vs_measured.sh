@@ -5,7 +5,7 @@
 # writes JSON into FOLDER. Exits with 1 if the median error is beyond 5 %, the 90th percentile beyond 10 % (or the
 # spread of repeats), memory beyond 3 % or an idle share beyond 3 points.
 #
-#   scripts/predicted_vs_measured.sh [--clock wall|virtual] [--rounds 3] [--steps 4] [--out FOLDER]
+#   scripts/predicted_vs_measured.sh [--clock wall|virtual] [--rounds 3] [--steps 12] [--out FOLDER]
 #
 # By the wall clock (the default) it wants a quiet machine with two cores; by the virtual clock it does not.
 set -euo pipefail
