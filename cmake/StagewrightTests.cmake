@@ -10,28 +10,37 @@ endif()
 #
 # makes sim_tests, which sees what sim sees and tests/support. Its tests carry
 # the room's name as label, and those of LABELS. The target test_programs builds
-# those of all rooms.
+# those of all rooms. OPTIMIZED is for what computes for long: see below.
 function(stagewright_add_tests room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "" "SOURCES;LIBS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "stagewright_add_tests(${room}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   add_executable(${room}_tests ${arg_SOURCES})
   target_link_libraries(${room}_tests PRIVATE
     stagewright::${room} stagewright::test_support GTest::gtest_main ${arg_LIBS})
-  stagewright_test_program(${room}_tests)
+  if(arg_OPTIMIZED)
+    stagewright_test_program(${room}_tests OPTIMIZED)
+  else()
+    stagewright_test_program(${room}_tests)
+  endif()
   gtest_discover_tests(${room}_tests
     DISCOVERY_TIMEOUT 120
     PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${STAGEWRIGHT_TEST_TIMEOUT})
 endfunction()
 
 # What every test program gets: our warnings, and a place among test_programs.
+#
+# Instrumented test code compiles in half the time without optimisation. But what
+# it instantiates of Eigen and the standard library, the linker takes for the whole
+# program, libraries included, and that can be two hundred times slower: programs
+# that compute for long are OPTIMIZED.
 function(stagewright_test_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "" "")
   stagewright_warnings(${target})
   # Each file names its helpers as it likes.
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    # Instrumented test code takes twice as long to compile when it is optimised.
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT arg_OPTIMIZED)
     target_compile_options(${target} PRIVATE -O0)
   endif()
   if(NOT TARGET test_programs)
