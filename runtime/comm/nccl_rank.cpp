@@ -75,6 +75,32 @@ std::shared_ptr<NcclOperation> NcclRank::first_unfinished(NcclStream& stream) {
   return stream.unfinished.empty() ? nullptr : stream.unfinished.front();
 }
 
+bool NcclRank::begin_after(NcclStream& stream, const Event& event) {
+  if (const std::optional<Error> failed = event.state() == nullptr ? std::nullopt : failure()) {
+    throw BackendError(*failed);
+  }
+  const NcclOperation* const awaited = operation_of(event);
+  if (awaited == nullptr) {
+    return event.ready();
+  }
+  use_device();
+  const std::lock_guard lock(mutex_);
+  switch (awaited->state()) {
+    case NcclOperation::State::kQueued:
+    case NcclOperation::State::kStaged:
+      return false;
+    case NcclOperation::State::kIssued:
+      setup_.cuda->check(setup_.cuda->cudaStreamWaitEvent(stream.device(), awaited->ended, 0),
+                         "cudaStreamWaitEvent");
+      return true;
+    case NcclOperation::State::kDone:
+      return true;
+    case NcclOperation::State::kFailed:
+      throw BackendError(*event.failure());
+  }
+  return false;
+}
+
 void NcclRank::post(const std::shared_ptr<NcclOperation>& operation) {
   News news;
   if (!aborted()) {

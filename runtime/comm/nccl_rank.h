@@ -62,6 +62,8 @@ class NcclRank : public std::enable_shared_from_this<NcclRank> {
   void remove_stream(NcclStream& stream);
   [[nodiscard]] std::shared_ptr<NcclOperation> first_unfinished(NcclStream& stream);
 
+  /// See Stream::begin_after.
+  [[nodiscard]] bool begin_after(NcclStream& stream, const Event& event);
   /// Throws BackendError if the run was aborted.
   void post(const std::shared_ptr<NcclOperation>& operation);
   /// Gives the device what it can take now.

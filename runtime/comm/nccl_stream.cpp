@@ -24,6 +24,10 @@ NcclStreamHandle::~NcclStreamHandle() {
   rank_->remove_stream(*stream_);
 }
 
+bool NcclStreamHandle::begin_after(const Event& event) {
+  return rank_->begin_after(*stream_, event);
+}
+
 Event NcclStreamHandle::post(std::vector<NcclPart> parts, const Event& after) {
   auto operation = std::make_shared<NcclOperation>(rank_, stream_, after, std::move(parts));
   rank_->post(operation);

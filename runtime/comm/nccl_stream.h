@@ -44,6 +44,8 @@ class NcclStreamHandle final : public Stream {
 
   [[nodiscard]] std::string_view label() const override { return stream_->label(); }
   Event record(const Event& after) override { return post({}, after); }
+  [[nodiscard]] void* device_queue() override { return stream_->device(); }
+  [[nodiscard]] bool begin_after(const Event& event) override;
 
   /// Queues an operation and returns its event.
   Event post(std::vector<NcclPart> parts, const Event& after);

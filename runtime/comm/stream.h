@@ -26,6 +26,14 @@ class Stream {
   /// later waits for it.
   virtual Event record(const Event& after) = 0;
 
+  /// The queue of a device that keeps this stream's order (under CUDA a cudaStream_t), on which a
+  /// caller may put work of its own: what is posted before it comes before it.  Null where the host
+  /// keeps the order.
+  [[nodiscard]] virtual void* device_queue() { return nullptr; }
+  /// Lets what is put on device_queue() from now on begin after `event`.  False, having done
+  /// nothing, where the device does not know the event yet.  Throws as Event::wait does.
+  [[nodiscard]] virtual bool begin_after(const Event& event) { return event.ready(); }
+
   /// Waits for everything posted so far.  Throws as Event::wait does.
   void synchronize() { record(Event::none()).wait(); }
 };

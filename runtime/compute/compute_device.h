@@ -1,14 +1,18 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "core/base/dtype.h"
 #include "core/base/result.h"
+#include "core/base/units.h"
 #include "core/plan/optimizer.h"
 #include "core/schedule/operation.h"
+#include "runtime/backend_error.h"
 
 namespace stagewright {
 
@@ -50,8 +54,22 @@ struct UpdateStep {
   OptimizerSpec optimizer;
 };
 
+/// What allocate() throws.
+[[nodiscard]] BackendError out_of_memory(Bytes size);
+
+/// A block of memory of a device.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  virtual ~DeviceMemory() = default;
+
+  [[nodiscard]] virtual std::byte* data() = 0;
+};
+
 /// Computes: runs one operation of a stage program.  One per rank, used by the rank's thread.
-/// Collectives are not its business.
+/// Collectives are not its business.  Its memory is the host's unless it says otherwise.
 class ComputeDevice {
  public:
   ComputeDevice() = default;
@@ -65,10 +83,28 @@ class ComputeDevice {
   /// Whether it has a kernel: kUnsupported, naming what is missing, otherwise.
   [[nodiscard]] virtual Result<void> check(const Operation& operation) const = 0;
 
-  /// Runs it.  An update whose totals are no numbers leaves everything as it is.
-  /// REQUIRES: check() passed; operands of the documented sizes.
+  /// Runs it, or puts it on the device's queue.  An update whose totals are no numbers leaves
+  /// everything as it is.
+  /// REQUIRES: check() passed; operands of the documented sizes, in this device's memory.
   /// Throws BackendError if the device fails.
   virtual void execute(const BoundOperation& bound, const UpdateStep& step) = 0;
+
+  /// Zeroed, aligned to kArenaAlignment.  Throws BackendError, naming the size, where the device
+  /// has not so much.
+  [[nodiscard]] virtual std::unique_ptr<DeviceMemory> allocate(Bytes size);
+  /// Copies in order with what execute() is given.  `from` stays as it is until synchronize() or
+  /// download() returns.
+  virtual void upload(void* to, std::span<const std::byte> from);
+  /// The same; done when it returns, and so is everything given before.
+  virtual void download(std::span<std::byte> to, const void* from);
+  /// Returns when everything given so far is done.
+  virtual void synchronize() {}
+
+  /// Whether execute() returns before the operation is done.
+  [[nodiscard]] virtual bool queues() const { return false; }
+  /// Goes on on this queue (Stream::device_queue).  REQUIRES: queues(); synchronize() has returned
+  /// since anything was given.
+  virtual void use_queue(void* queue);
 };
 
 }  // namespace stagewright

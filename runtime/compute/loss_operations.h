@@ -1,11 +1,12 @@
 #pragma once
 
 #include "runtime/compute/operands.h"
+#include "runtime/compute/operation_kernels.h"
 
 namespace stagewright {
 
-/// Runs an operation of a loss on the CPU, on fp32 operands.  REQUIRES: its kind is one of
-/// kLossRowMax, kLossRowSum, kLossFinish, kLossGradient.
-void run_loss(const Operands& with, const UpdateStep& step);
+/// Runs an operation of a loss as kernels of a device, on fp32 operands.  REQUIRES: its kind is one
+/// of kLossRowMax, kLossRowSum, kLossFinish, kLossGradient.
+void run_loss(const Operands& with, const UpdateStep& step, OperationKernels& on);
 
 }  // namespace stagewright

@@ -1,33 +1,21 @@
 #include "runtime/compute/optimizer_updates.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "core/base/check.h"
-#include "runtime/compute/kernels/optimizer.h"
+#include "core/base/dtype.h"
 #include "runtime/compute/master_copy.h"
 
 namespace stagewright {
 
 namespace {
 
-/// Factor on the gradients of an update, whose totals are the squared global norm and the loss;
-/// nothing where these are no numbers, so that there must be no update.
-[[nodiscard]] std::optional<double> gradient_factor(const Operands& with, const UpdateStep& step) {
-  const double unscale = 1.0 / step.loss_scale;
-  const float* totals = with.in(1);
-  if (totals == nullptr) {
-    return unscale;
-  }
-  if (!std::isfinite(totals[0]) || !std::isfinite(totals[1])) {
-    return std::nullopt;
-  }
-  const std::optional<double>& clip = step.optimizer.clip_norm;
-  return clip ? unscale * kernels::clip_scale(std::sqrt(static_cast<double>(totals[0])), *clip)
-              : unscale;
+/// Of the gradients of an update, whose totals are the squared global norm and the loss.
+[[nodiscard]] UpdateScale scale_of(const Operands& with, const UpdateStep& step) {
+  return {.unscale = 1.0 / step.loss_scale,
+          .totals = with.in(1),
+          .clip_norm = step.optimizer.clip_norm};
 }
 
 /// What an update changes: the fp32 master copy, if there is one.
@@ -66,61 +54,57 @@ struct AlikeRange {
   return alike;
 }
 
-void follow_master(const Operands& with, const float* updated) {
+void follow_master(const Operands& with, const float* updated, OperationKernels& on) {
   if (updated != with.out(0)) {
-    std::copy_n(updated, with.elements(), with.out(0));
+    on.copy(with.out(0), updated, with.elements() * size_of(DType::kFloat32));
   }
 }
 
-void run_sgd(const Operands& with, const UpdateStep& step) {
-  const std::optional<double> factor = gradient_factor(with, step);
-  if (!factor) {
+void run_sgd(const Operands& with, const UpdateStep& step, OperationKernels& on) {
+  if (!on.begin_update(scale_of(with, step))) {
     return;
   }
   const OptimizerSpec& optimizer = step.optimizer;
   float* parameters = updated_parameters(with, optimizer);
   for (const AlikeRange& range : alike_ranges(with, optimizer)) {
-    kernels::sgd({.parameters = parameters + range.begin,
-                  .gradients = with.in(0) + range.begin,
-                  .velocity = optimizer.momentum != 0 ? with.out(1) + range.begin : nullptr,
-                  .learning_rate = range.learning_rate,
-                  .momentum = optimizer.momentum,
-                  .weight_decay = range.weight_decay,
-                  .gradient_scale = *factor},
-                 range.end - range.begin);
+    on.sgd({.parameters = parameters + range.begin,
+            .gradients = with.in(0) + range.begin,
+            .velocity = optimizer.momentum != 0 ? with.out(1) + range.begin : nullptr,
+            .learning_rate = range.learning_rate,
+            .momentum = optimizer.momentum,
+            .weight_decay = range.weight_decay},
+           range.end - range.begin);
   }
-  follow_master(with, parameters);
+  follow_master(with, parameters, on);
 }
 
-void run_adamw(const Operands& with, const UpdateStep& step) {
-  const std::optional<double> factor = gradient_factor(with, step);
-  if (!factor) {
+void run_adamw(const Operands& with, const UpdateStep& step, OperationKernels& on) {
+  if (!on.begin_update(scale_of(with, step))) {
     return;
   }
   const OptimizerSpec& optimizer = step.optimizer;
   float* parameters = updated_parameters(with, optimizer);
   for (const AlikeRange& range : alike_ranges(with, optimizer)) {
-    kernels::adamw({.parameters = parameters + range.begin,
-                    .gradients = with.in(0) + range.begin,
-                    .first_moment = with.out(1) + range.begin,
-                    .second_moment = with.out(2) + range.begin,
-                    .step = step.number - step.skipped,
-                    .learning_rate = range.learning_rate,
-                    .beta1 = optimizer.beta1,
-                    .beta2 = optimizer.beta2,
-                    .epsilon = optimizer.epsilon,
-                    .weight_decay = range.weight_decay,
-                    .coupled = optimizer.kind == OptimizerKind::kAdam,
-                    .gradient_scale = *factor},
-                   range.end - range.begin);
+    on.adamw({.parameters = parameters + range.begin,
+              .gradients = with.in(0) + range.begin,
+              .first_moment = with.out(1) + range.begin,
+              .second_moment = with.out(2) + range.begin,
+              .step = step.number - step.skipped,
+              .learning_rate = range.learning_rate,
+              .beta1 = optimizer.beta1,
+              .beta2 = optimizer.beta2,
+              .epsilon = optimizer.epsilon,
+              .weight_decay = range.weight_decay,
+              .coupled = optimizer.kind == OptimizerKind::kAdam},
+             range.end - range.begin);
   }
-  follow_master(with, parameters);
+  follow_master(with, parameters, on);
 }
 
-void run_squared_sum(const Operands& with, const UpdateStep& step) {
-  const double sum = kernels::sum_of_squares(with.in(0), with.elements());
+void run_squared_sum(const Operands& with, const UpdateStep& step, OperationKernels& on) {
   const double unscale = 1.0 / (step.loss_scale * step.loss_scale);
-  with.out(0)[with.op().index] += static_cast<float>(with.op().scalar * unscale * sum);
+  on.add_squares(
+      with.in(0), with.elements(), with.op().scalar * unscale, with.out(0) + with.op().index);
 }
 
 }  // namespace
@@ -129,14 +113,14 @@ bool is_update(const Operation& operation) {
   return operation.kind == OpKind::kSgdStep || operation.kind == OpKind::kAdamWStep;
 }
 
-void run_optimizer(const Operands& with, const UpdateStep& step) {
+void run_optimizer(const Operands& with, const UpdateStep& step, OperationKernels& on) {
   if (with.op().kind == OpKind::kSgdStep) {
-    run_sgd(with, step);
+    run_sgd(with, step, on);
   } else if (with.op().kind == OpKind::kAdamWStep) {
-    run_adamw(with, step);
+    run_adamw(with, step, on);
   } else {
     SW_CHECK(with.op().kind == OpKind::kSquaredSum, "an operation of the optimizer");
-    run_squared_sum(with, step);
+    run_squared_sum(with, step, on);
   }
 }
 

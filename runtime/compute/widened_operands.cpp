@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "core/base/check.h"
-#include "runtime/compute/kernels/convert.h"
 
 namespace stagewright {
 
@@ -53,26 +52,19 @@ void* WidenedOperands::copy_of(void* place, const OperandType& type, bool read, 
   if (found != copies_.end()) {
     SW_CHECK(found->type.elements == type.elements, "one operand named twice");
     found->written = found->written || written;
-    return buffers_[found->buffer].data();
+    return found->wide;
   }
-  const std::size_t index = copies_.size();
-  copies_.push_back({place, type, index, written});
-  if (buffers_.size() <= index) {
-    buffers_.emplace_back();
-  }
-  std::vector<float>& buffer = buffers_[index];
-  if (static_cast<std::int64_t>(buffer.size()) < type.elements) {
-    buffer.resize(static_cast<std::size_t>(type.elements));
-  }
+  float* const wide = kernels_.wide_buffer(copies_.size(), type.elements);
+  copies_.push_back({place, type, wide, written});
   if (read) {
     const auto* narrow = static_cast<const std::uint16_t*>(place);
     if (type.type == DType::kBFloat16) {
-      kernels::convert(kernels::FromBFloat16{narrow, buffer.data()}, type.elements);
+      kernels_.convert(kernels::FromBFloat16{narrow, wide}, type.elements);
     } else {
-      kernels::convert(kernels::FromFloat16{narrow, buffer.data()}, type.elements);
+      kernels_.convert(kernels::FromFloat16{narrow, wide}, type.elements);
     }
   }
-  return buffer.data();
+  return wide;
 }
 
 void WidenedOperands::narrow() {
@@ -81,11 +73,10 @@ void WidenedOperands::narrow() {
       continue;
     }
     auto* narrow = static_cast<std::uint16_t*>(copy.place);
-    const float* wide = buffers_[copy.buffer].data();
     if (copy.type.type == DType::kBFloat16) {
-      kernels::convert(kernels::ToBFloat16{wide, narrow}, copy.type.elements);
+      kernels_.convert(kernels::ToBFloat16{copy.wide, narrow}, copy.type.elements);
     } else {
-      kernels::convert(kernels::ToFloat16{wide, narrow}, copy.type.elements);
+      kernels_.convert(kernels::ToFloat16{copy.wide, narrow}, copy.type.elements);
     }
   }
 }

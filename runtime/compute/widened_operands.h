@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/compute/compute_device.h"
+#include "runtime/compute/operation_kernels.h"
 
 namespace stagewright {
 
@@ -11,10 +12,12 @@ namespace stagewright {
 [[nodiscard]] bool is_narrow(DType type);
 
 /// Operands that are stored in bf16 or fp16 as fp32, so that kernels compute in fp32 and round
-/// once, to the nearest value, when they have ended.  The copies stay from call to call and grow to
-/// the largest operands; no arena knows of them.
+/// once, to the nearest value, when they have ended.  No arena knows of the copies.
 class WidenedOperands {
  public:
+  /// `kernels`, which outlives it, converts and has the memory.
+  explicit WidenedOperands(OperationKernels& kernels) : kernels_(kernels) {}
+
   /// Whether some operand is narrow.
   [[nodiscard]] static bool needed(const BoundOperation& bound);
 
@@ -28,13 +31,13 @@ class WidenedOperands {
   struct Copy {
     void* place = nullptr;
     OperandType type;
-    std::size_t buffer = 0;
+    float* wide = nullptr;
     bool written = false;
   };
 
   [[nodiscard]] void* copy_of(void* place, const OperandType& type, bool read, bool written);
 
-  std::vector<std::vector<float>> buffers_;
+  OperationKernels& kernels_;
   std::vector<Copy> copies_;
   std::vector<void*> inputs_;
   std::vector<void*> outputs_;

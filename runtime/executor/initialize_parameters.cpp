@@ -10,6 +10,7 @@
 #include "core/base/hash.h"
 #include "runtime/compute/kernels/convert.h"
 #include "runtime/compute/kernels/random.h"
+#include "runtime/compute/widened_operands.h"
 #include "runtime/executor/local_parameter.h"
 
 namespace stagewright {
@@ -50,24 +51,19 @@ void fill(const ParameterSlice& parameter,
   }
 }
 
-/// Writes values into a tensor of the given type, rounded to the nearest.
-void store(std::span<const float> values, DType type, std::byte* to) {
+/// The bytes of a tensor of the given type that holds the values, rounded to the nearest.
+[[nodiscard]] std::vector<std::byte> stored(std::span<const float> values, DType type) {
   const auto count = static_cast<std::int64_t>(values.size());
-  auto* narrow = reinterpret_cast<std::uint16_t*>(to);
-  switch (type) {
-    case DType::kFloat32:
-    case DType::kTf32:
-      std::ranges::copy(values, reinterpret_cast<float*>(to));
-      return;
-    case DType::kBFloat16:
-      return kernels::convert(kernels::ToBFloat16{values.data(), narrow}, count);
-    case DType::kFloat16:
-      return kernels::convert(kernels::ToFloat16{values.data(), narrow}, count);
-    case DType::kFloat8:
-    case DType::kInt32:
-      break;
+  std::vector<std::uint16_t> narrow(is_narrow(type) ? values.size() : 0);
+  if (type == DType::kBFloat16) {
+    kernels::convert(kernels::ToBFloat16{values.data(), narrow.data()}, count);
+  } else if (type == DType::kFloat16) {
+    kernels::convert(kernels::ToFloat16{values.data(), narrow.data()}, count);
+  } else {
+    SW_CHECK(type == DType::kFloat32 || type == DType::kTf32, "weights in fp32, bf16 or fp16");
   }
-  SW_CHECK(false, "weights in fp32, bf16 or fp16");
+  const auto bytes = is_narrow(type) ? std::as_bytes(std::span(narrow)) : std::as_bytes(values);
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -75,7 +71,7 @@ void store(std::span<const float> values, DType type, std::byte* to) {
 void initialize_parameters(const Schedule& schedule,
                            const RankPlan& plan,
                            std::uint64_t seed,
-                           std::span<std::byte> arena) {
+                           const ArenaWriter& write) {
   const RankBinding& binding = schedule.ranks[plan.rank.index()];
   for (const ParameterSlice& parameter : plan.program->parameters) {
     const LocalMatrix local = local_matrix(parameter, binding);
@@ -87,10 +83,9 @@ void initialize_parameters(const Schedule& schedule,
     for (const TensorId version : versions) {
       const OperandPlace place = persistent_place(plan, version);
       const DType type = plan.program->tensors[version.index()].dtype;
-      store(std::span(values).subspan(static_cast<std::size_t>(part.first),
-                                      static_cast<std::size_t>(part.count)),
-            type,
-            arena.data() + place.offset + part.to * size_of(type).count());
+      const auto own = std::span<const float>(values).subspan(static_cast<std::size_t>(part.first),
+                                                              static_cast<std::size_t>(part.count));
+      write(place.offset + part.to * size_of(type).count(), stored(own, type));
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "runtime/compute/kernels/convert.h"
 
@@ -38,14 +39,21 @@ template <class T, class Widen>
 }  // namespace
 
 std::optional<std::size_t> first_not_finite(const RankProgram& program,
-                                            const BoundOperation& bound) {
+                                            const BoundOperation& bound,
+                                            ComputeDevice& device) {
   if (bound.operation->kind == OpKind::kLossRowMax) {
     return std::nullopt;
   }
+  std::vector<std::byte> content;
   for (std::size_t i = 0; i < bound.outputs.size(); ++i) {
     const TensorSpec& tensor = program.tensors[bound.operation->outputs[i].index()];
-    if (tensor.tensor_class != TensorClass::kWorkspace &&
-        !all_finite(bound.outputs[i], bound.output_types[i])) {
+    if (tensor.tensor_class == TensorClass::kWorkspace) {
+      continue;
+    }
+    const OperandType& type = bound.output_types[i];
+    content.resize(static_cast<std::size_t>((type.elements * size_of(type.type)).count()));
+    device.download(content, bound.outputs[i]);
+    if (!all_finite(content.data(), type)) {
       return i;
     }
   }

@@ -10,8 +10,9 @@ namespace stagewright {
 
 /// The first output of an operation in which an element is NaN or infinite.  Workspaces, whose
 /// content means nothing, and the largest logits of a part of the vocabulary that is empty do not
-/// count.
+/// count.  Waits for the device.
 [[nodiscard]] std::optional<std::size_t> first_not_finite(const RankProgram& program,
-                                                          const BoundOperation& bound);
+                                                          const BoundOperation& bound,
+                                                          ComputeDevice& device);
 
 }  // namespace stagewright

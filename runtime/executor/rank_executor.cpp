@@ -19,26 +19,9 @@ namespace stagewright {
 
 namespace {
 
-/// How many actions ahead of the computation communication is issued.  Far enough that a receive
-/// stands ready while the stage before is still computing; near enough that a step does not begin
-/// with the posting of all its messages.
-constexpr std::int32_t kActionsAhead = 4;
-
-[[nodiscard]] ElementType element_type(DType type) {
-  switch (type) {
-    case DType::kFloat32:
-    case DType::kTf32:
-      return ElementType::kFloat32;
-    case DType::kInt32:
-      return ElementType::kInt32;
-    case DType::kBFloat16:
-      return ElementType::kBFloat16;
-    case DType::kFloat16:
-      return ElementType::kFloat16;
-    case DType::kFloat8:
-      return ElementType::kByte;
-  }
-  SW_CHECK(false, "a known element type");
+/// Whether it is an update that does not wait for the step's totals.
+[[nodiscard]] bool can_be_hopeless(const Operation& operation) {
+  return is_update(operation) && operation.inputs.size() == 1;
 }
 
 [[nodiscard]] std::vector<OperandType> types_of(const RankProgram& program,
@@ -65,24 +48,34 @@ RankExecutor::RankExecutor(const Schedule& schedule,
       plan_(plan),
       endpoint_(endpoint),
       device_(device),
-      arena_(plan_.arena.capacity),
+      arena_(device_.allocate(plan_.arena.capacity)),
       meter_(plan_),
       pointers_(plan_.instructions.size()),
       update_ranges_(update_ranges(schedule_, plan_, groups)),
       earlier_send_(plan_.instructions.size()),
       needs_(plan_.instructions.size()),
       labels_(plan_.instructions.size()),
+      loaded_(plan_.instructions.size()),
       events_(plan_.instructions.size(), Event::none()),
+      begun_(plan_.instructions.size(), Event::none()),
       finished_(plan_.instructions.size()),
       lane_logs_(plan_.lanes.size()) {
   for (std::size_t lane = 0; lane < plan_.lanes.size(); ++lane) {
-    streams_.push_back(
-        LaneId(lane) == kComputeLane ? nullptr : endpoint_.make_stream(plan_.lanes[lane].label));
+    const bool on_host = LaneId(lane) == kComputeLane && !device_.queues();
+    streams_.push_back(on_host ? nullptr : endpoint_.make_stream(plan_.lanes[lane].label));
+  }
+  if (on_queue()) {
+    device_.use_queue(streams_[kComputeLane.index()]->device_queue());
   }
   find_pointers();
   find_order();
-  initialize_parameters(schedule_, plan_, seed, arena_.bytes());
+  initialize_parameters(
+      schedule_, plan_, seed, [this](std::int64_t offset, std::span<const std::byte> values) {
+        device_.upload(arena_->data() + offset, values);
+        device_.synchronize();
+      });
   initialize_masters();
+  device_.synchronize();  // communication may read weights first of all
 }
 
 /// Masters begin as what the 16-bit weights hold, which is the same on every rank and layout.
@@ -109,7 +102,7 @@ void RankExecutor::initialize_masters() {
 }
 
 void RankExecutor::find_pointers() {
-  std::byte* base = arena_.bytes().data();
+  std::byte* base = arena_->data();
   for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
     const Instruction& instruction = plan_.instructions[i];
     for (const OperandPlace& place : instruction.inputs) {
@@ -119,6 +112,7 @@ void RankExecutor::find_pointers() {
       pointers_[i].outputs.push_back(base + place.offset);
     }
     if (instruction.operation != nullptr) {
+      hopeless_updates_ = hopeless_updates_ || can_be_hopeless(*instruction.operation);
       pointers_[i].input_types = types_of(*plan_.program, instruction.operation->inputs);
       pointers_[i].output_types = types_of(*plan_.program, instruction.operation->outputs);
     }
@@ -198,7 +192,7 @@ void RankExecutor::run_list(const UpdateStep& constants, const MicroBatchSource&
     if (on_host(instruction)) {
       post_before(i);
       post_ahead(i);
-      run_on_host(i, constants, source);
+      on_queue() ? run_on_queue(i, constants, source) : run_on_host(i, constants, source);
     } else {
       post_before(i + 1);
     }
@@ -214,6 +208,8 @@ void RankExecutor::end_step(StepRecord* record) {
   for (const std::size_t i : communication_) {
     wait_for(i);
   }
+  wait_for_device();
+  read_device_times();
   if (record != nullptr) {
     for (const std::size_t i : communication_) {
       const CommTimes of = events_[i].times();
@@ -221,9 +217,7 @@ void RankExecutor::end_step(StepRecord* record) {
     }
     record->end = endpoint_.clock().now();
   }
-  for (const std::size_t i : communication_) {
-    events_[i] = Event::none();
-  }
+  std::ranges::fill(events_, Event::none());
   for (std::unique_ptr<EventSource>& source : finished_) {
     source.reset();
   }
@@ -233,7 +227,6 @@ void RankExecutor::run_on_host(std::size_t index,
                                const UpdateStep& constants,
                                const MicroBatchSource& source) {
   const Instruction& instruction = plan_.instructions[index];
-  const Pointers& pointers = pointers_[index];
   InstructionTimes times;
   if (record_ != nullptr) {
     times.posted = endpoint_.clock().now();
@@ -246,11 +239,9 @@ void RankExecutor::run_on_host(std::size_t index,
     times.ready = times.start;
     times.thread_time = -thread_time();
   }
-  if (instruction.kind == InstructionKind::kLoad) {
-    const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
-    load(instruction, {step_number_ - 1, binding_.replica, action.micro_batch}, source, pointers);
-  } else {
-    compute(index, constants);
+  load_or_compute(index, constants, source);
+  if (finished_[index] != nullptr || record_ != nullptr) {
+    device_.synchronize();
   }
   if (record_ != nullptr) {
     times.thread_time += thread_time();
@@ -260,6 +251,65 @@ void RankExecutor::run_on_host(std::size_t index,
   lane_logs_[kComputeLane.index()].push_back(static_cast<std::int32_t>(index));
   if (finished_[index] != nullptr) {
     finished_[index]->complete();
+  }
+}
+
+void RankExecutor::run_on_queue(std::size_t index,
+                                const UpdateStep& constants,
+                                const MicroBatchSource& source) {
+  Stream& queue = *streams_[kComputeLane.index()];
+  for (const std::int32_t wait : plan_.instructions[index].waits) {
+    begin_after(static_cast<std::size_t>(wait));
+  }
+  if (record_ != nullptr) {
+    begun_[index] = queue.record(Event::none());
+  }
+  load_or_compute(index, constants, source);
+  const bool awaited = !labels_[index].empty() || finished_[index] != nullptr;
+  if (awaited || record_ != nullptr) {
+    events_[index] = queue.record(Event::none());
+  }
+  lane_logs_[kComputeLane.index()].push_back(static_cast<std::int32_t>(index));
+  if (finished_[index] != nullptr) {
+    // Posted before the device knew of this: the one event that the host has to wait for.
+    wait_for(index);
+    finished_[index]->complete();
+  }
+}
+
+/// The device's own way of waiting knows no limit and hears of no failure of another rank.
+void RankExecutor::wait_for_device() {
+  if (on_queue()) {
+    streams_[kComputeLane.index()]->synchronize();
+  } else {
+    device_.synchronize();
+  }
+}
+
+void RankExecutor::read_device_times() {
+  if (record_ == nullptr || !on_queue()) {
+    return;
+  }
+  TimePoint last = record_->begin;
+  for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
+    if (on_host(plan_.instructions[i])) {
+      const TimePoint start = std::max(last, begun_[i].times().done);
+      const TimePoint end = std::max(start, events_[i].times().done);
+      record_->times[i] = {.posted = last, .ready = start, .start = start, .end = end};
+      last = end;
+      begun_[i] = Event::none();
+    }
+  }
+}
+
+void RankExecutor::load_or_compute(std::size_t index,
+                                   const UpdateStep& constants,
+                                   const MicroBatchSource& source) {
+  const Instruction& instruction = plan_.instructions[index];
+  if (instruction.kind == InstructionKind::kLoad) {
+    load(index, source);
+  } else {
+    compute(index, constants);
   }
 }
 
@@ -281,12 +331,17 @@ void RankExecutor::compute(std::size_t index, const UpdateStep& constants) {
     return;
   }
   device_.execute(bound, of_update);
-  if (instruction.operation->kind == OpKind::kSquaredSum) {
+  if (instruction.operation->kind == OpKind::kSquaredSum && hopeless_updates_) {
     const auto* totals = static_cast<const float*>(pointers.outputs[0]);
-    own_norm_finite_ = own_norm_finite_ && std::isfinite(totals[instruction.operation->index]);
+    float squares = 0;
+    wait_for_device();
+    device_.download(std::as_writable_bytes(std::span(&squares, 1)),
+                     totals + instruction.operation->index);
+    own_norm_finite_ = own_norm_finite_ && std::isfinite(squares);
   }
   if (constants.inspect) {
-    if (const auto output = first_not_finite(*plan_.program, bound)) {
+    wait_for_device();
+    if (const auto output = first_not_finite(*plan_.program, bound, device_)) {
       const TensorId tensor = instruction.operation->outputs[*output];
       throw BackendError(
           {ErrorCode::kBackendFailed,
@@ -304,25 +359,27 @@ std::int64_t RankExecutor::first_token_of(const Instruction& instruction) const 
 }
 
 bool RankExecutor::is_hopeless(const Instruction& instruction) const {
-  return !own_norm_finite_ && is_update(*instruction.operation) &&
-         instruction.operation->inputs.size() == 1;
+  return !own_norm_finite_ && can_be_hopeless(*instruction.operation);
 }
 
-void RankExecutor::load(const Instruction& instruction,
-                        const MicroBatchSource::Place& place,
-                        const MicroBatchSource& source,
-                        const Pointers& pointers) const {
+void RankExecutor::load(std::size_t index, const MicroBatchSource& source) {
+  const Instruction& instruction = plan_.instructions[index];
   const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
   const StageProgram& stage = plan_.program->stage(action.stage);
-  const auto rows = [&](std::size_t i) {
-    return std::span(static_cast<std::int32_t*>(pointers.outputs[i]),
-                     static_cast<std::size_t>(instruction.outputs[i].bytes) / sizeof(std::int32_t));
-  };
+  const MicroBatchSource::Place place{step_number_ - 1, binding_.replica, action.micro_batch};
+  std::vector<std::vector<std::int32_t>>& rows = loaded_[index];
+  rows.resize(instruction.outputs.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].resize(static_cast<std::size_t>(instruction.outputs[i].bytes) / sizeof(std::int32_t));
+  }
   if (stage.tokens) {
-    source.tokens(place, rows(0));
+    source.tokens(place, rows[0]);
   }
   if (stage.targets) {
-    source.targets(place, rows(stage.tokens ? 1 : 0));
+    source.targets(place, rows[stage.tokens ? 1 : 0]);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    device_.upload(pointers_[index].outputs[i], std::as_bytes(std::span(rows[i])));
   }
 }
 
@@ -333,152 +390,21 @@ void RankExecutor::account(const Instruction& instruction, bool after) {
   }
 }
 
-void RankExecutor::post_before(std::size_t index) {
-  while (next_post_ < communication_.size() && communication_[next_post_] < index) {
-    if (const auto& earlier = earlier_send_[communication_[next_post_]]) {
-      await(*earlier);
-    }
-    post_next();
-  }
-}
-
-void RankExecutor::post_ahead(std::size_t index) {
-  const std::int32_t horizon = plan_.instructions[index].action + kActionsAhead;
-  while (next_post_ < communication_.size()) {
-    const std::size_t next = communication_[next_post_];
-    const auto& earlier = earlier_send_[next];
-    if (plan_.instructions[next].action > horizon || (earlier && !events_[*earlier].ready())) {
-      return;
-    }
-    post_next();
-  }
-}
-
-bool RankExecutor::may_post_while_waiting() const {
-  if (next_post_ == communication_.size()) {
-    return false;
-  }
-  // A send that rule 4 holds up is held up for certain as long as the one before it needs
-  // computation that is still to come.  If that one only needs its peer, the peer may be about to
-  // take it, and what stands after the held-up send may be what this rank is waiting for.
-  const auto& earlier = earlier_send_[communication_[next_post_]];
-  return !earlier || events_[*earlier].ready() || needs_[*earlier] < next_;
-}
-
-void RankExecutor::post_next() {
-  const std::size_t index = communication_[next_post_];
-  ++next_post_;
-  events_[index] = post(index);
-  lane_logs_[plan_.instructions[index].lane.index()].push_back(static_cast<std::int32_t>(index));
-}
-
-Event RankExecutor::post(std::size_t index) {
-  const Instruction& instruction = plan_.instructions[index];
-  Stream& stream = *streams_[instruction.lane.index()];
-  Event after = Event::none();
-  for (const std::int32_t wait : instruction.waits) {
-    const Event event = event_of(static_cast<std::size_t>(wait));
-    if (event.state() != nullptr) {
-      if (after.state() != nullptr) {
-        stream.record(after);
-      }
-      after = event;
-    }
-  }
-  return instruction.kind == InstructionKind::kCollective
-             ? post_collective(instruction, pointers_[index], stream, after)
-             : post_transfer(instruction, pointers_[index], stream, after);
-}
-
-Event RankExecutor::post_transfer(const Instruction& instruction,
-                                  const Pointers& pointers,
-                                  Stream& stream,
-                                  const Event& after) {
-  const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
-  const ChannelId channel = channel_of(action.kind);
-  const int peer = instruction.peer->value();
-  const auto bytes = static_cast<std::size_t>(instruction.bytes.count());
-  if (instruction.kind == InstructionKind::kSend) {
-    return endpoint_.world().send(
-        {pointers.inputs[0], bytes, ElementType::kByte}, peer, channel, stream, after);
-  }
-  return endpoint_.world().recv(
-      {pointers.outputs[0], bytes, ElementType::kByte}, peer, channel, stream, after);
-}
-
-Event RankExecutor::post_collective(const Instruction& instruction,
-                                    const Pointers& pointers,
-                                    Stream& stream,
-                                    const Event& after) {
-  const Operation& operation = *instruction.operation;
-  Communicator* group = endpoint_.group(*instruction.group);
-  SW_CHECK(group != nullptr, "a collective over a group that the rank belongs to");
-  const ElementType type = element_type(operation.dtype);
-  const auto whole = static_cast<std::size_t>(operation.shape.cols);
-  const std::size_t part = whole / static_cast<std::size_t>(group->size());
-  const void* in = pointers.inputs[0];
-  void* out = pointers.outputs[0];
-  if (operation.kind == OpKind::kAllReduce) {
-    const bool maximum = operation.variant == OpVariant::kMaximum;
-    return group->all_reduce({in, whole, type},
-                             {out, whole, type},
-                             maximum ? Reduction::kMax : Reduction::kSum,
-                             stream,
-                             after);
-  }
-  if (operation.kind == OpKind::kAllGather) {
-    return group->all_gather({in, part, type}, {out, whole, type}, stream, after);
-  }
-  if (operation.kind == OpKind::kReduceScatter) {
-    return group->reduce_scatter(
-        {in, whole, type}, {out, part, type}, Reduction::kSum, stream, after);
-  }
-  SW_CHECK(operation.kind == OpKind::kBroadcast, "a collective that plan_rank let through");
-  return group->broadcast({out, whole, type}, static_cast<int>(operation.index), stream, after);
-}
-
-Event RankExecutor::event_of(std::size_t index) {
-  const Instruction& instruction = plan_.instructions[index];
-  if (!on_host(instruction)) {
-    return events_[index];
-  }
-  if (index < next_) {
-    return Event::none();
-  }
-  if (finished_[index] == nullptr) {
-    finished_[index] = endpoint_.make_event(labels_[index]);
-  }
-  return finished_[index]->event();
-}
-
-void RankExecutor::wait_for(std::size_t index) {
-  // Whatever the rank waits for may itself wait for something that this rank has not issued yet.
-  while (!events_[index].ready() && may_post_while_waiting()) {
-    post_next();
-  }
-  await(index);
-}
-
-void RankExecutor::await(std::size_t index) {
-  if (events_[index].state() != nullptr) {
-    awaited_ = index;
-    events_[index].wait();
-    awaited_.reset();
-  }
-}
-
 void RankExecutor::read_totals() {
   const auto complete = static_cast<std::size_t>(*plan_.totals_complete);
   if (!on_host(plan_.instructions[complete])) {
     wait_for(complete);
   }
-  const auto* values = reinterpret_cast<const float*>(arena_.bytes().data() + plan_.totals->offset);
+  float values[2] = {};
+  wait_for_device();
+  device_.download(std::as_writable_bytes(std::span(values)),
+                   arena_->data() + plan_.totals->offset);
   totals_ = StepTotals{values[0], values[1]};
 }
 
 std::span<float> RankExecutor::persistent(TensorId tensor) {
   const OperandPlace place = persistent_place(plan_, tensor);
-  return {reinterpret_cast<float*>(arena_.bytes().data() + place.offset),
+  return {reinterpret_cast<float*>(arena_->data() + place.offset),
           static_cast<std::size_t>(place.bytes) / sizeof(float)};
 }
 

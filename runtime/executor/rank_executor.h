@@ -10,7 +10,6 @@
 #include "core/schedule/schedule.h"
 #include "runtime/comm/world.h"
 #include "runtime/compute/compute_device.h"
-#include "runtime/executor/arena.h"
 #include "runtime/executor/memory_meter.h"
 #include "runtime/executor/micro_batch_source.h"
 #include "runtime/executor/parameter_groups.h"
@@ -28,6 +27,10 @@ struct StepTotals {
 /// Runs a rank's list by the rules of core/schedule/semantics.h.  The calling thread is the compute
 /// stream: it runs one operation after the other.  Communication is posted ahead of it, as far as
 /// rule 4 allows, and an operation waits only for what it depends on.
+///
+/// Where the device computes on a queue that the communicators know (Stream::device_queue), the
+/// thread only gives it the list: events of the device keep the order, and the host waits at the
+/// end of the step.
 ///
 /// Used by one thread.  Everything throws BackendError when the device, a peer or the world fails,
 /// naming rank, action and peer.
@@ -53,6 +56,7 @@ class RankExecutor {
   /// The instructions of the last step in the order in which each lane took them up.
   [[nodiscard]] std::span<const std::vector<std::int32_t>> lane_logs() const { return lane_logs_; }
   /// Content of a persistent tensor, for tests and checkpoints; between steps it may be changed.
+  /// REQUIRES: the device's memory is the host's.
   [[nodiscard]] std::span<float> persistent(TensorId tensor);
 
  private:
@@ -70,11 +74,18 @@ class RankExecutor {
   void run_list(const UpdateStep& constants, const MicroBatchSource& source);
   void end_step(StepRecord* record);
   void run_on_host(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
+  void run_on_queue(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
+  void load_or_compute(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
   void compute(std::size_t index, const UpdateStep& constants);
-  void load(const Instruction& instruction,
-            const MicroBatchSource::Place& place,
-            const MicroBatchSource& source,
-            const Pointers& pointers) const;
+  void load(std::size_t index, const MicroBatchSource& source);
+  /// Returns when the device has done what it was given.
+  void wait_for_device();
+  /// Of what run_on_queue() gave the device.
+  void read_device_times();
+  [[nodiscard]] bool on_queue() const {
+    const auto& compute = streams_[kComputeLane.index()];
+    return compute != nullptr && compute->device_queue() != nullptr;
+  }
   /// Of the instruction's micro-batch, counted through the global batch.
   [[nodiscard]] std::int64_t first_token_of(const Instruction& instruction) const;
   /// Whether an update must not happen: it does not wait for the step's totals, and this rank's own
@@ -99,6 +110,8 @@ class RankExecutor {
   [[nodiscard]] Event event_of(std::size_t index);
   /// Waits for communication, issuing what may have to be issued for it to happen.
   void wait_for(std::size_t index);
+  /// Lets the device's queue go on only after communication, issuing what may have to be issued.
+  void begin_after(std::size_t index);
   void await(std::size_t index);
   [[nodiscard]] bool may_post_while_waiting() const;
   void read_totals();
@@ -109,7 +122,7 @@ class RankExecutor {
   const RankPlan& plan_;
   Endpoint& endpoint_;
   ComputeDevice& device_;
-  Arena arena_;
+  std::unique_ptr<DeviceMemory> arena_;
   MemoryMeter meter_;
   std::vector<Pointers> pointers_;                        ///< by instruction
   std::vector<std::vector<UpdateRange>> update_ranges_;   ///< by instruction
@@ -119,6 +132,9 @@ class RankExecutor {
   /// By instruction: the last of the compute lane that must be done before it can be.
   std::vector<std::size_t> needs_;
   std::vector<std::string> labels_;  ///< by instruction that communication waits for
+  /// By kLoad: its tensors on the host, until the device has them.
+  std::vector<std::vector<std::vector<std::int32_t>>> loaded_;
+  bool hopeless_updates_ = false;  ///< some update does not wait for the step's totals
 
   // The step that is running.
   StepRecord* record_ = nullptr;
@@ -127,7 +143,8 @@ class RankExecutor {
   std::size_t next_post_ = 0;  ///< into communication_
   std::size_t at_ = 0;         ///< instruction that the rank is at, for messages
   std::optional<std::size_t> awaited_;
-  std::vector<Event> events_;                           ///< by instruction
+  std::vector<Event> events_;  ///< by instruction
+  std::vector<Event> begun_;   ///< by instruction of the device's queue, while times are recorded
   std::vector<std::unique_ptr<EventSource>> finished_;  ///< by instruction, where one waits for it
   std::vector<std::vector<std::int32_t>> lane_logs_;
   std::optional<StepTotals> totals_;

@@ -41,17 +41,9 @@ WorldSpec world_of(const Schedule& schedule) {
   return world;
 }
 
-void require_same_schedule(Endpoint& endpoint, const std::string& hash) {
-  Communicator& world = endpoint.world();
-  const auto ranks = static_cast<std::size_t>(world.size());
-  std::vector<std::byte> hashes(hash.size() * ranks);
-  const std::unique_ptr<Stream> stream = endpoint.make_stream("schedule hash");
-  world
-      .all_gather(send_buffer(std::as_bytes(std::span(hash))),
-                  recv_buffer(std::span(hashes)),
-                  *stream,
-                  Event::none())
-      .wait();
+void require_same_schedule(HostValues& values, const std::string& hash) {
+  const std::vector<std::byte> hashes = values.gather(std::as_bytes(std::span(hash)));
+  const std::size_t ranks = hashes.size() / hash.size();
   const auto of_rank = [&](std::size_t rank) {
     return std::string(reinterpret_cast<const char*>(hashes.data()) + rank * hash.size(),
                        hash.size());

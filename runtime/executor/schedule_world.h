@@ -4,6 +4,7 @@
 
 #include "core/schedule/schedule.h"
 #include "runtime/comm/world.h"
+#include "runtime/executor/host_values.h"
 
 namespace stagewright {
 
@@ -16,6 +17,6 @@ namespace stagewright {
 
 /// Compares the hash of every rank's schedule; returns on all ranks or on none.  Throws
 /// BackendError naming the ranks that have another schedule than rank 0.
-void require_same_schedule(Endpoint& endpoint, const std::string& hash);
+void require_same_schedule(HostValues& values, const std::string& hash);
 
 }  // namespace stagewright

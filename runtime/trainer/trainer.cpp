@@ -1,7 +1,6 @@
 #include "runtime/trainer/trainer.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include "runtime/backend_error.h"
 #include "runtime/comm/in_process.h"
 #include "runtime/compute/cpu_device.h"
+#include "runtime/executor/host_values.h"
 #include "runtime/executor/rank_executor.h"
 #include "runtime/executor/schedule_world.h"
 #include "runtime/trainer/live_steps.h"
@@ -70,7 +70,6 @@ class RankRun {
 
   void operator()() {
     try {
-      require_same_schedule(endpoint_, schedule_hash(schedule_));
       train();
     } catch (const BackendError& failure) {
       give_up(failure.error());
@@ -93,15 +92,16 @@ class RankRun {
   void train() {
     const std::unique_ptr<ComputeDevice> device =
         options_.make_device ? options_.make_device(endpoint_.rank()) : make_cpu_device();
+    HostValues values(endpoint_, *device);
+    require_same_schedule(values, schedule_hash(schedule_));
     auto plan = runnable_rank(schedule_, endpoint_.rank(), *device);
     if (!plan) {
       throw BackendError(plan.error());
     }
     plan_ = std::move(*plan);
     RankExecutor executor(schedule_, *plan_, endpoint_, *device, options_.seed, options_.groups);
-    const std::unique_ptr<Stream> control = endpoint_.make_stream("step");
     for (std::int32_t step = 0; step < options_.steps; ++step) {
-      if (stop_wanted(*control)) {
+      if (stop_wanted(values)) {
         stopped_ = true;
         break;
       }
@@ -112,13 +112,8 @@ class RankRun {
   }
 
   /// Ranks agree on it, and so begin each step together.
-  [[nodiscard]] bool stop_wanted(Stream& control) {
-    std::array<std::int32_t, 1> flag = {options_.stop != nullptr && options_.stop->load() ? 1 : 0};
-    endpoint_.world()
-        .all_reduce(
-            recv_buffer(std::span<std::int32_t>(flag)), Reduction::kMax, control, Event::none())
-        .wait();
-    return flag[0] != 0;
+  [[nodiscard]] bool stop_wanted(HostValues& values) {
+    return values.maximum(options_.stop != nullptr && options_.stop->load() ? 1 : 0) != 0;
   }
 
   void run_step(RankExecutor& executor, std::int32_t step) {
@@ -303,7 +298,9 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
       return pass_on(std::move(good));
     }
   }
-  auto world = make_in_process_world(world_of(schedule), {.timeout = options.timeout});
+  const WorldSpec spec = world_of(schedule);
+  auto world = options.make_world ? options.make_world(spec)
+                                  : make_in_process_world(spec, {.timeout = options.timeout});
   if (!world) {
     return pass_on(std::move(world));
   }

@@ -14,6 +14,7 @@
 #include "core/schedule/lifetimes.h"
 #include "core/schedule/schedule.h"
 #include "core/trace/trace.h"
+#include "runtime/comm/world.h"
 #include "runtime/compute/compute_device.h"
 #include "runtime/executor/executed_operation.h"
 #include "runtime/executor/micro_batch_source.h"
@@ -65,6 +66,8 @@ struct RunOptions {
   /// run, before the next step.
   std::function<void(const Trace&)> on_live_trace;
   Duration live_interval = std::chrono::milliseconds(500);
+  /// What the ranks communicate through, with an endpoint for each; absent: memory of this process.
+  std::function<Result<std::unique_ptr<World>>(const WorldSpec&)> make_world;
   /// The device of a rank; absent: the CPU.
   std::function<std::unique_ptr<ComputeDevice>(RankId)> make_device;
 };

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "runtime/compute/kernels/device_grid.h"
 #include "runtime/compute/kernels/portable.h"
 
 #if !defined(__CUDACC__)
@@ -12,14 +13,10 @@ namespace stagewright::kernels {
 
 /// The GPU's team: one thread block, a whole number of warps.  The same members
 /// as `Lane`, where they are explained.  Dynamic shared memory of the launch:
-/// kSharedBytes.
+/// kBlockSharedBytes.
 class Block {
  public:
-  static constexpr Index kScratch = 1024;
-  static constexpr Index kWarps = 32;
-  static constexpr unsigned kSharedBytes = (kWarps + kScratch) * sizeof(float);
-
-  [[nodiscard]] __device__ float* scratch() const { return shared() + kWarps; }
+  [[nodiscard]] __device__ float* scratch() const { return shared() + kBlockWarps; }
 
   __device__ void sync() const { __syncthreads(); }
 

@@ -15,50 +15,57 @@ float bias_correction(double beta, Index step) {
 
 }  // namespace
 
-void adamw(const AdamW& arguments, Index count) {
+AdamWUpdate adamw_update(const AdamW& arguments) {
   SW_CHECK(arguments.step >= 1, "steps count from 1");
   const auto weight_decay = static_cast<float>(arguments.weight_decay);
   // 1 - beta is taken in double: from a float beta of 0.999 it would be 5e-5 off.
-  launch_elements(count,
-                  AdamWUpdate{.parameters = arguments.parameters,
-                              .gradients = arguments.gradients,
-                              .first_moment = arguments.first_moment,
-                              .second_moment = arguments.second_moment,
-                              .learning_rate = static_cast<float>(arguments.learning_rate),
-                              .beta1 = static_cast<float>(arguments.beta1),
-                              .one_minus_beta1 = static_cast<float>(1.0 - arguments.beta1),
-                              .correction1 = bias_correction(arguments.beta1, arguments.step),
-                              .beta2 = static_cast<float>(arguments.beta2),
-                              .one_minus_beta2 = static_cast<float>(1.0 - arguments.beta2),
-                              .correction2 = bias_correction(arguments.beta2, arguments.step),
-                              .epsilon = static_cast<float>(arguments.epsilon),
-                              .weight_decay = arguments.coupled ? 0.0F : weight_decay,
-                              .coupled_decay = arguments.coupled ? weight_decay : 0.0F,
-                              .gradient_scale = static_cast<float>(arguments.gradient_scale)});
+  return {.parameters = arguments.parameters,
+          .gradients = arguments.gradients,
+          .first_moment = arguments.first_moment,
+          .second_moment = arguments.second_moment,
+          .learning_rate = static_cast<float>(arguments.learning_rate),
+          .beta1 = static_cast<float>(arguments.beta1),
+          .one_minus_beta1 = static_cast<float>(1.0 - arguments.beta1),
+          .correction1 = bias_correction(arguments.beta1, arguments.step),
+          .beta2 = static_cast<float>(arguments.beta2),
+          .one_minus_beta2 = static_cast<float>(1.0 - arguments.beta2),
+          .correction2 = bias_correction(arguments.beta2, arguments.step),
+          .epsilon = static_cast<float>(arguments.epsilon),
+          .weight_decay = arguments.coupled ? 0.0F : weight_decay,
+          .coupled_decay = arguments.coupled ? weight_decay : 0.0F,
+          .gradient_scale = static_cast<float>(arguments.gradient_scale)};
+}
+
+void adamw(const AdamW& arguments, Index count) {
+  launch_elements(count, adamw_update(arguments));
+}
+
+PlainSgdUpdate plain_sgd_update(const Sgd& arguments) {
+  SW_CHECK(arguments.momentum == 0.0, "momentum needs the other update");
+  return {.parameters = arguments.parameters,
+          .gradients = arguments.gradients,
+          .learning_rate = static_cast<float>(arguments.learning_rate),
+          .weight_decay = static_cast<float>(arguments.weight_decay),
+          .gradient_scale = static_cast<float>(arguments.gradient_scale)};
+}
+
+SgdUpdate sgd_update(const Sgd& arguments) {
+  SW_CHECK(arguments.velocity != nullptr, "momentum needs a velocity");
+  return {.parameters = arguments.parameters,
+          .gradients = arguments.gradients,
+          .velocity = arguments.velocity,
+          .learning_rate = static_cast<float>(arguments.learning_rate),
+          .momentum = static_cast<float>(arguments.momentum),
+          .weight_decay = static_cast<float>(arguments.weight_decay),
+          .gradient_scale = static_cast<float>(arguments.gradient_scale)};
 }
 
 void sgd(const Sgd& arguments, Index count) {
-  const auto learning_rate = static_cast<float>(arguments.learning_rate);
-  const auto weight_decay = static_cast<float>(arguments.weight_decay);
-  const auto gradient_scale = static_cast<float>(arguments.gradient_scale);
   if (arguments.momentum == 0.0) {
-    launch_elements(count,
-                    PlainSgdUpdate{.parameters = arguments.parameters,
-                                   .gradients = arguments.gradients,
-                                   .learning_rate = learning_rate,
-                                   .weight_decay = weight_decay,
-                                   .gradient_scale = gradient_scale});
-    return;
+    launch_elements(count, plain_sgd_update(arguments));
+  } else {
+    launch_elements(count, sgd_update(arguments));
   }
-  SW_CHECK(arguments.velocity != nullptr, "momentum needs a velocity");
-  launch_elements(count,
-                  SgdUpdate{.parameters = arguments.parameters,
-                            .gradients = arguments.gradients,
-                            .velocity = arguments.velocity,
-                            .learning_rate = learning_rate,
-                            .momentum = static_cast<float>(arguments.momentum),
-                            .weight_decay = weight_decay,
-                            .gradient_scale = gradient_scale});
 }
 
 double sum_of_squares(const float* x, Index count) {

@@ -80,6 +80,7 @@ struct AdamW {
   double gradient_scale = 1.0;  ///< gradients count times this, for example clip_scale()
 };
 void adamw(const AdamW& arguments, Index count);
+[[nodiscard]] AdamWUpdate adamw_update(const AdamW& arguments);
 
 /// v = momentum * v + (gradient + weight_decay * p); p -= learning_rate * v.
 struct Sgd {
@@ -92,6 +93,10 @@ struct Sgd {
   double gradient_scale = 1.0;
 };
 void sgd(const Sgd& arguments, Index count);
+/// REQUIRES: a velocity.
+[[nodiscard]] SgdUpdate sgd_update(const Sgd& arguments);
+/// Without momentum.
+[[nodiscard]] PlainSgdUpdate plain_sgd_update(const Sgd& arguments);
 
 /// Sum of x[i]^2 in double, in an order that depends only on count and machine.
 double sum_of_squares(const float* x, Index count);

@@ -1,6 +1,5 @@
 #include "runtime/compute/kernels/rope.h"
 
-#include <array>
 #include <cmath>
 
 #include "core/base/check.h"
@@ -9,15 +8,9 @@
 namespace stagewright::kernels {
 namespace {
 
-// `direction` is 1 for the forward turn and -1 for its inverse, the transpose.
 void rotate(const Rope& arguments, Index tokens, double direction) {
   const Index head_dim = arguments.head_dim;
-  SW_CHECK(head_dim % 2 == 0 && head_dim <= Lane::kScratch, "an even head dimension up to 1024");
-  std::array<double, Lane::kScratch / 2> frequencies{};
-  for (Index i = 0; i < head_dim / 2; ++i) {
-    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(head_dim);
-    frequencies.at(static_cast<std::size_t>(i)) = direction * std::pow(arguments.theta, exponent);
-  }
+  const std::vector<double> frequencies = rope_frequencies(head_dim, arguments.theta, direction);
   launch_rows(tokens,
               RopeRotation<float>{.x = arguments.qkv,
                                   .frequencies = frequencies.data(),
@@ -29,6 +22,16 @@ void rotate(const Rope& arguments, Index tokens, double direction) {
 }
 
 }  // namespace
+
+std::vector<double> rope_frequencies(Index head_dim, double theta, double direction) {
+  SW_CHECK(head_dim % 2 == 0 && head_dim <= Lane::kScratch, "an even head dimension up to 1024");
+  std::vector<double> frequencies;
+  for (Index i = 0; i < head_dim / 2; ++i) {
+    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(head_dim);
+    frequencies.push_back(direction * std::pow(theta, exponent));
+  }
+  return frequencies;
+}
 
 void rope_forward(const Rope& arguments, Index tokens) {
   rotate(arguments, tokens, 1.0);

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/compute/kernels/portable.h"
 
@@ -83,6 +84,10 @@ struct RopeRotation {
     team.sync();
   }
 };
+
+/// [head_dim / 2]: direction * theta^(-2 i / head_dim); `direction` is 1 for the turn and -1 for
+/// its inverse, the transpose.
+[[nodiscard]] std::vector<double> rope_frequencies(Index head_dim, double theta, double direction);
 
 /// Turns q and k of packed rows in place; v stays.
 struct Rope {

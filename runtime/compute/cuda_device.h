@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "runtime/compute/compute_device.h"
+
+namespace stagewright {
+
+struct CudaOptions {
+  int device = 0;  ///< as CUDA counts those that are visible
+  /// Files to load instead of the machine's libraries; empty: as SharedLibrary::open finds them.
+  std::string cuda_library;
+  std::string cublas_lt_library;
+  /// The device's code; empty: the one that the program carries.
+  std::span<const std::byte> image;
+  /// Of matrix products: what cuBLASLt's fast algorithms want on the devices of 2022 and later.
+  Bytes gemm_workspace = Bytes(std::int64_t{32} << 20);
+};
+
+/// A device of CUDA.  Products of fp32 and of 16-bit matrices go to cuBLASLt; the other operations
+/// compute in fp32, on widened copies of 16-bit operands.  kUnsupported, saying what is missing,
+/// without the libraries, a device or, in the program, code for devices.
+[[nodiscard]] Result<std::unique_ptr<ComputeDevice>> make_cuda_device(const CudaOptions& options);
+
+}  // namespace stagewright
