@@ -7,13 +7,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "device_code.h"
 #include "device_memory.h"
 #include "device_stream.h"
+#include "happens_before.h"
 #include "problems.h"
 #include "standins.h"
 
@@ -37,6 +41,57 @@ struct Machine {
 
 thread_local int current_device = 0;
 
+/// The call that does not happen as it was made.
+struct Mutation {
+  std::mutex mutex;
+  StandinMutation kind = kStandinNoMutation;
+  int device = 0;
+  int call = 0;
+  int calls = 0;
+  std::function<void()> held;  ///< a launch that waits for the next
+};
+
+[[nodiscard]] Mutation& mutation() {
+  static auto* const made = new Mutation;
+  return *made;
+}
+
+/// Whether this call is the one.
+[[nodiscard]] bool is_mutated(StandinMutation kind, cudaStream_t stream) {
+  const std::lock_guard lock(mutation().mutex);
+  return mutation().kind == kind && mutation().device == stream->device &&
+         mutation().calls++ == mutation().call;
+}
+
+/// What the host has seen of a stream or event, its streams know from now on.
+void host_saw(cudaEvent_t event) {
+  standin::happens_before().seen(event->progress->device(), event->progress->known());
+}
+void host_saw(cudaStream_t stream) {
+  standin::happens_before().seen(stream->device,
+                                 standin::happens_before().clock_of(stream->number));
+}
+
+/// Puts a launch on its stream, behind the next one where that is wanted.
+void launch(cudaStream_t stream, std::function<void()> operation) {
+  const bool hold = is_mutated(kStandinSwapLaunches, stream);
+  std::function<void()> held;
+  {
+    const std::lock_guard lock(mutation().mutex);
+    if (hold) {
+      mutation().held = std::move(operation);
+      return;
+    }
+    if (mutation().device == stream->device) {
+      held = std::exchange(mutation().held, nullptr);
+    }
+  }
+  stream->stream.enqueue(std::move(operation));
+  if (held) {
+    stream->stream.enqueue(std::move(held));
+  }
+}
+
 cudaError_t refuse(cudaError_t code, const std::string& text) {
   standin::note_problem(text);
   return code;
@@ -49,6 +104,14 @@ cudaError_t refuse(cudaError_t code, const std::string& text) {
     return false;
   }
   return true;
+}
+
+void touch(
+    cudaStream_t stream, const void* data, std::size_t bytes, bool writes, const char* what) {
+  if (const auto wrong =
+          standin::happens_before().touch(stream->number, data, bytes, writes, what)) {
+    standin::note_problem(*wrong);
+  }
 }
 
 /// The device's side of a copy; the host's side is the program's business.
@@ -71,6 +134,32 @@ void standin_configure(const StandinOptions* wanted) {
   standin::device_memory().fail_after(wanted->allocations_until_failure);
   standin::device_memory().allow_pageable(wanted->pageable_memory);
   standin::forget_problems();
+  standin::happens_before().forget_all();
+  standin_mutate(kStandinNoMutation, 0, 0);
+}
+
+void standin_mutate(StandinMutation kind, int device, int call) {
+  const std::lock_guard lock(mutation().mutex);
+  mutation().kind = kind;
+  mutation().device = device;
+  mutation().call = call;
+  mutation().calls = 0;
+  mutation().held = nullptr;
+}
+
+int standin_mutation_calls() {
+  const std::lock_guard lock(mutation().mutex);
+  return mutation().calls;
+}
+
+void standin_begin(void* stream) {
+  auto* const own = static_cast<cudaStream_t>(stream);
+  standin::happens_before().enqueue(own->number, own->device);
+}
+
+void standin_touch(
+    void* stream, const void* data, std::size_t bytes, bool writes, const char* what) {
+  touch(static_cast<cudaStream_t>(stream), data, bytes, writes, what);
 }
 
 const char* standin_problems() {
@@ -132,7 +221,8 @@ cudaError_t cudaFree(void* data) {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
   const StandinOptions now = options();
-  *stream = new CUstream_st{{{now.seed, now.longest_delay_us}, machine().streams++}};
+  const std::uint64_t number = machine().streams++;
+  *stream = new CUstream_st{{{now.seed, now.longest_delay_us}, number}, number, current_device};
   return cudaSuccess;
 }
 
@@ -147,19 +237,28 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   stream->stream.synchronize();
+  host_saw(stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return stream->stream.idle() ? cudaSuccess : cudaErrorNotReady;
+  if (!stream->stream.idle()) {
+    return cudaErrorNotReady;
+  }
+  host_saw(stream);
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
+  if (is_mutated(kStandinDropWait, stream)) {
+    return cudaSuccess;
+  }
   const std::uint64_t recording = event->progress->recorded();
   if (recording == 0) {
     return refuse(cudaErrorInvalidResourceHandle,
                   "cudaStreamWaitEvent on an event that was never recorded");
   }
+  standin::happens_before().wait(stream->number, event->progress->known());
   stream->stream.enqueue([progress = event->progress, recording] { progress->await(recording); });
   return cudaSuccess;
 }
@@ -168,6 +267,13 @@ cudaError_t cudaMemcpyAsync(
     void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   if (!may_copy(to, from, bytes, kind)) {
     return cudaErrorInvalidValue;
+  }
+  standin_begin(stream);
+  if (kind != cudaMemcpyHostToDevice) {
+    touch(stream, from, bytes, false, "cudaMemcpyAsync");
+  }
+  if (kind != cudaMemcpyDeviceToHost) {
+    touch(stream, to, bytes, true, "cudaMemcpyAsync");
   }
   stream->stream.enqueue([=] {
     if (bytes > 0 && may_copy(to, from, bytes, kind)) {
@@ -181,6 +287,8 @@ cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stre
   if (!may_touch(to, bytes, "cudaMemsetAsync")) {
     return cudaErrorInvalidValue;
   }
+  standin_begin(stream);
+  touch(stream, to, bytes, true, "cudaMemsetAsync");
   stream->stream.enqueue([=] {
     if (bytes > 0 && may_touch(to, bytes, "cudaMemsetAsync")) {
       std::memset(to, value, bytes);
@@ -201,7 +309,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  const std::uint64_t recording = event->progress->record();
+  if (is_mutated(kStandinDropRecord, stream)) {
+    return cudaSuccess;
+  }
+  standin_begin(stream);
+  const std::uint64_t recording =
+      event->progress->record(standin::happens_before().clock_of(stream->number), stream->device);
   stream->stream.enqueue([progress = event->progress, recording] { progress->reach(recording); });
   return cudaSuccess;
 }
@@ -211,7 +324,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (recording == 0) {
     return refuse(cudaErrorInvalidResourceHandle, "cudaEventQuery of an event never recorded");
   }
-  return event->progress->reached(recording) ? cudaSuccess : cudaErrorNotReady;
+  if (!event->progress->reached(recording)) {
+    return cudaErrorNotReady;
+  }
+  host_saw(event);
+  return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -220,6 +337,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return refuse(cudaErrorInvalidResourceHandle, "cudaEventSynchronize before its recording");
   }
   event->progress->await(recording);
+  host_saw(event);
   return cudaSuccess;
 }
 
@@ -235,6 +353,64 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   }
   const auto elapsed = end->progress->when() - begin->progress->when();
   *milliseconds = std::chrono::duration<float, std::milli>(elapsed).count();
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library,
+                                const void* code,
+                                cudaJitOption* /*jit*/,
+                                void** /*jit_values*/,
+                                unsigned /*jit_count*/,
+                                cudaLibraryOption* /*options*/,
+                                void** /*option_values*/,
+                                unsigned /*option_count*/) {
+  if (code == nullptr) {
+    return refuse(cudaErrorInvalidValue, "cudaLibraryLoadData of no code");
+  }
+  *library = reinterpret_cast<cudaLibrary_t>(new int(0));
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  delete reinterpret_cast<int*>(library);
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel,
+                                 cudaLibrary_t /*library*/,
+                                 const char* name) {
+  const standin::DeviceEntry* const entry = standin::find_entry(name);
+  if (entry == nullptr) {
+    return refuse(cudaErrorSymbolNotFound, fmt::format("no kernel has the name '{}'", name));
+  }
+  *kernel = reinterpret_cast<cudaKernel_t>(const_cast<standin::DeviceEntry*>(entry));
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* kernel,
+                             dim3 blocks,
+                             dim3 threads,
+                             void** arguments,
+                             size_t shared_bytes,
+                             cudaStream_t stream) {
+  namespace kernels = stagewright::kernels;
+  const auto& entry = *static_cast<const standin::DeviceEntry*>(kernel);
+  const auto count = *static_cast<const kernels::Index*>(arguments[0]);
+  const auto columns = *static_cast<const kernels::Index*>(arguments[1]);
+  const kernels::DeviceGrid grid{blocks.x, threads.x, threads.y, shared_bytes};
+  if (count <= 0 || columns <= 0 || blocks.y * blocks.z * threads.z != 1 ||
+      !(grid == kernels::grid_of(entry.form, count, columns))) {
+    return refuse(cudaErrorInvalidValue,
+                  fmt::format("the launch of '{}' has {} blocks of {} x {} threads for {} x {}",
+                              entry.name,
+                              blocks.x,
+                              threads.x,
+                              threads.y,
+                              count,
+                              columns));
+  }
+  standin_begin(stream);
+  launch(stream, entry.bind(arguments));
   return cudaSuccess;
 }
 

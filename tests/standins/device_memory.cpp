@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "happens_before.h"
+
 namespace standin {
 
 namespace {
@@ -24,6 +26,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   auto* const data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
   if (data != nullptr) {
     blocks_[data] = Block{bytes, false};
+    happens_before().forget(data, bytes);
   }
   return data;
 }

@@ -1,10 +1,24 @@
 #include "device_stream.h"
 
+#include <utility>
+
 namespace standin {
 
-std::uint64_t EventProgress::record() {
+std::uint64_t EventProgress::record(Clock known, int device) {
   const std::lock_guard lock(mutex_);
+  known_ = std::move(known);
+  device_ = device;
   return ++recorded_;
+}
+
+Clock EventProgress::known() {
+  const std::lock_guard lock(mutex_);
+  return known_;
+}
+
+int EventProgress::device() {
+  const std::lock_guard lock(mutex_);
+  return device_;
 }
 
 void EventProgress::reach(std::uint64_t recording) {

@@ -10,6 +10,8 @@
 #include <random>
 #include <thread>
 
+#include "happens_before.h"
+
 namespace standin {
 
 using HostClock = std::chrono::steady_clock;
@@ -17,7 +19,10 @@ using HostClock = std::chrono::steady_clock;
 /// How often an event was recorded, and which of these recordings its stream has reached.
 class EventProgress {
  public:
-  [[nodiscard]] std::uint64_t record();
+  /// `known`: what is over when the stream reaches it; `device`: of the stream.
+  [[nodiscard]] std::uint64_t record(Clock known, int device);
+  [[nodiscard]] Clock known();
+  [[nodiscard]] int device();
   void reach(std::uint64_t recording);
   [[nodiscard]] std::uint64_t recorded();
   [[nodiscard]] bool reached(std::uint64_t recording);
@@ -30,6 +35,8 @@ class EventProgress {
   std::uint64_t recorded_ = 0;
   std::uint64_t reached_ = 0;
   HostClock::time_point at_;
+  Clock known_;
+  int device_ = 0;
 };
 
 struct Delays {
@@ -73,4 +80,6 @@ struct CUevent_st {
 };
 struct CUstream_st {
   standin::DeviceStream stream;
+  std::uint64_t number = 0;
+  int device = 0;
 };

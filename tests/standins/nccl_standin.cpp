@@ -31,18 +31,6 @@ struct Fault {
   int operation = 0;
 };
 
-struct Library {
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<NcclTeam>> teams;  // by unique id
-  std::atomic<unsigned> ids = 0;
-  Fault fault;
-};
-
-[[nodiscard]] Library& library() {
-  static auto* const made = new Library;  // streams may outlive static objects
-  return *made;
-}
-
 /// What a member of a communicator has to do on one stream, all of it begun at once.
 struct Batch {
   ncclComm_t communicator = nullptr;
@@ -51,6 +39,25 @@ struct Batch {
   std::vector<NcclCall> messages;
   StandinFault fault = kStandinNoFault;
 };
+
+struct Swap {
+  int rank = -1;
+  int call = 0;
+  std::unique_ptr<Batch> held;
+};
+
+struct Library {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<NcclTeam>> teams;  // by unique id
+  std::atomic<unsigned> ids = 0;
+  Fault fault;
+  Swap swap;
+};
+
+[[nodiscard]] Library& library() {
+  static auto* const made = new Library;  // streams may outlive static objects
+  return *made;
+}
 
 struct Group {
   int depth = 0;
@@ -77,10 +84,61 @@ void run_batch(void* argument) {
   }
 }
 
+void touch_buffers(const Batch& batch, const NcclCall& call) {
+  const NcclMember& member = batch.communicator->member;
+  const std::size_t bytes = call.count * standin::size_of(call.type);
+  const std::size_t all = bytes * static_cast<std::size_t>(member.team->size());
+  const std::string what = describe(call);
+  const bool is_broadcast = call.kind == CallKind::kBroadcast;
+  const bool is_root = call.peer == member.rank;
+  if (call.kind != CallKind::kReceive && (!is_broadcast || is_root)) {
+    const bool scatters = call.kind == CallKind::kReduceScatter;
+    standin_touch(batch.stream, call.in, scatters ? all : bytes, false, what.c_str());
+  }
+  if (call.kind != CallKind::kSend && (!is_broadcast || !is_root)) {
+    const bool gathers = call.kind == CallKind::kAllGather;
+    standin_touch(batch.stream, call.out, gathers ? all : bytes, true, what.c_str());
+  }
+}
+
+void enqueue(Batch&& batch) {
+  const cudaStream_t stream = batch.stream;
+  standin_begin(stream);
+  for (const auto& [sequence, call] : batch.collectives) {
+    touch_buffers(batch, call);
+  }
+  for (const NcclCall& call : batch.messages) {
+    touch_buffers(batch, call);
+  }
+  standin_enqueue(stream, run_batch, new Batch(std::move(batch)));
+}
+
+/// Whether this batch is the one that changes places with the next.
+[[nodiscard]] bool is_swapped(const Batch& batch) {
+  const std::lock_guard lock(library().mutex);
+  Swap& swap = library().swap;
+  return swap.rank == batch.communicator->member.world_rank && swap.call-- == 0;
+}
+
+/// The batch that waits for this one, if there is any.
+[[nodiscard]] std::unique_ptr<Batch> held_behind(const Batch& batch) {
+  const std::lock_guard lock(library().mutex);
+  Swap& swap = library().swap;
+  return swap.rank == batch.communicator->member.world_rank ? std::move(swap.held) : nullptr;
+}
+
 ncclResult_t enqueue_batches() {
   for (Batch& batch : group.batches) {
-    const cudaStream_t stream = batch.stream;
-    standin_enqueue(stream, run_batch, new Batch(std::move(batch)));
+    if (is_swapped(batch)) {
+      const std::lock_guard lock(library().mutex);
+      library().swap.held = std::make_unique<Batch>(std::move(batch));
+      continue;
+    }
+    std::unique_ptr<Batch> held = held_behind(batch);
+    enqueue(std::move(batch));
+    if (held != nullptr) {
+      enqueue(std::move(*held));
+    }
   }
   group.batches.clear();
   return ncclSuccess;
@@ -154,6 +212,11 @@ void standin_nccl_fault(StandinFault fault, int rank, int operation) {
   library().fault = {fault, rank, operation};
 }
 
+void standin_nccl_swap(int rank, int call) {
+  const std::lock_guard lock(library().mutex);
+  library().swap = {rank, call, nullptr};
+}
+
 ncclResult_t ncclGetVersion(int* version) {
   *version = NCCL_VERSION_CODE;
   return ncclSuccess;
@@ -190,6 +253,7 @@ ncclResult_t ncclCommInitRankConfig(
   *communicator = new ncclComm;
   (*communicator)->member.team = team;
   (*communicator)->member.rank = rank;
+  (*communicator)->member.world_rank = rank;
   (*communicator)->member.device = device;
   return ncclSuccess;
 }
@@ -203,6 +267,7 @@ ncclResult_t ncclCommSplit(
     *made = new ncclComm;
     (*made)->member.team = team;
     (*made)->member.rank = rank;
+    (*made)->member.world_rank = member.world_rank;
     (*made)->member.device = member.device;
   }
   return member.aborted ? ncclInvalidUsage : ncclSuccess;

@@ -47,6 +47,7 @@ class NcclTeam;
 struct NcclMember {
   std::shared_ptr<NcclTeam> team;
   int rank = 0;
+  int world_rank = 0;  ///< in the communicator from which this one was split
   int device = 0;
   std::uint64_t next_collective = 0;
   std::uint64_t next_split = 0;

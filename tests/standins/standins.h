@@ -33,7 +33,28 @@ enum StandinFault {
 /// on has this fault.
 void standin_nccl_fault(StandinFault fault, int rank, int operation);
 
-// Between the stand-ins.
+/// One call of a device that does not happen as it was made.
+enum StandinMutation {
+  kStandinNoMutation,
+  kStandinDropWait,      ///< a cudaStreamWaitEvent does nothing
+  kStandinDropRecord,    ///< a cudaEventRecord does nothing
+  kStandinSwapLaunches,  ///< a cudaLaunchKernel changes places with the device's next
+};
+/// Call number `call` (from 0) of its kind on the streams of `device`, counted from now on.
+void standin_mutate(StandinMutation mutation, int device, int call);
+/// How many calls of the kind there have been since.
+int standin_mutation_calls();
+/// Of libnccl: the batch of calls number `call` that `rank` of any communicator gives a stream from
+/// now on changes places with the rank's next.
+void standin_nccl_swap(int rank, int call);
+
+// Between the stand-ins, and for tests that know what an operation touches.
+/// What is touched from now on belongs to the next operation of the stream.
+void standin_begin(void* stream);
+/// The stream's operation reads or writes bytes: a problem where another that does so, too, is
+/// neither certain to be over nor certain to come later.
+void standin_touch(
+    void* stream, const void* data, std::size_t bytes, bool writes, const char* what);
 void standin_enqueue(void* stream, void (*run)(void*), void* argument);
 /// False, with the problem noted, where a stream may not touch these bytes.
 bool standin_may_touch(const void* data, std::size_t bytes, const char* what);

@@ -25,9 +25,18 @@ std::string standin_nccl_file() {
   return STAGEWRIGHT_STANDIN_NCCL;
 }
 
+std::string standin_cublas_lt_file() {
+#if defined(STAGEWRIGHT_STANDIN_CUBLASLT)
+  return STAGEWRIGHT_STANDIN_CUBLASLT;
+#else
+  return {};
+#endif
+}
+
 void configure_standins(const StandinOptions& options) {
   entry<decltype(&standin_configure)>(standin_cuda_file(), "standin_configure")(&options);
   inject_nccl_fault(kStandinNoFault, 0, 0);
+  swap_nccl_calls(-1, 0);
 }
 
 void inject_nccl_fault(StandinFault fault, int rank, int operation) {
@@ -37,6 +46,23 @@ void inject_nccl_fault(StandinFault fault, int rank, int operation) {
 
 std::string problems_of_standins() {
   return entry<decltype(&standin_problems)>(standin_cuda_file(), "standin_problems")();
+}
+
+void mutate_cuda(StandinMutation mutation, int device, int call) {
+  entry<decltype(&standin_mutate)>(standin_cuda_file(), "standin_mutate")(mutation, device, call);
+}
+
+int mutation_calls() {
+  return entry<decltype(&standin_mutation_calls)>(standin_cuda_file(), "standin_mutation_calls")();
+}
+
+void swap_nccl_calls(int rank, int call) {
+  entry<decltype(&standin_nccl_swap)>(standin_nccl_file(), "standin_nccl_swap")(rank, call);
+}
+
+StandinAccesses standin_accesses() {
+  return {entry<decltype(&standin_begin)>(standin_cuda_file(), "standin_begin"),
+          entry<decltype(&standin_touch)>(standin_cuda_file(), "standin_touch")};
 }
 
 }  // namespace stagewright

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "runtime/compute/kernels/element_wise.h"
 #include "runtime/libraries/cuda_library.h"
 #include "runtime/libraries/nccl_library.h"
 #include "standin_library.h"
@@ -64,6 +65,60 @@ TEST_F(Standins, RefuseMemoryThatWasFreed) {
   EXPECT_THAT(problems_of_standins(), HasSubstr("cudaMemsetAsync uses memory after it was freed"));
   EXPECT_EQ(cuda_->cudaFree(freed), cudaErrorInvalidValue);
   EXPECT_THAT(problems_of_standins(), HasSubstr("cudaFree frees memory twice"));
+}
+
+TEST_F(Standins, FindStreamsThatTouchTheSameBytesWithoutAnEventBetween) {
+  cudaStream_t other = nullptr;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cuda_->cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cuda_->cudaEventCreateWithFlags(&event, cudaEventDefault), cudaSuccess);
+  auto* const half = static_cast<char*>(data_) + kBytes / 2;
+  EXPECT_EQ(cuda_->cudaMemsetAsync(data_, 1, kBytes / 2, stream_), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaMemsetAsync(half, 2, kBytes / 2, other), cudaSuccess);
+  EXPECT_EQ(problems_of_standins(), "") << "they touch different bytes";
+  EXPECT_EQ(cuda_->cudaEventRecord(event, stream_), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaStreamWaitEvent(other, event, 0), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaMemcpyAsync(half, data_, kBytes / 2, cudaMemcpyDeviceToDevice, other),
+            cudaSuccess);
+  EXPECT_EQ(problems_of_standins(), "") << "the event orders them";
+  // Whether or not it happens to be over by now.
+  EXPECT_EQ(cuda_->cudaMemsetAsync(half, 3, 1, stream_), cudaSuccess);
+  EXPECT_THAT(problems_of_standins(), HasSubstr("with no event between them"));
+  drain();
+  EXPECT_EQ(cuda_->cudaStreamSynchronize(other), cudaSuccess);
+}
+
+TEST_F(Standins, TakeWhatTheHostHasSeenAsOver) {
+  cudaStream_t other = nullptr;
+  ASSERT_EQ(cuda_->cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaMemsetAsync(data_, 1, kBytes, stream_), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaStreamSynchronize(stream_), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaMemsetAsync(data_, 2, kBytes, other), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaStreamSynchronize(other), cudaSuccess);
+  EXPECT_EQ(problems_of_standins(), "");
+}
+
+TEST_F(Standins, RefuseAKernelThatThereIsNotAndAGridThatDoesNotFit) {
+  cudaLibrary_t code = nullptr;
+  cudaKernel_t kernel = nullptr;
+  ASSERT_EQ(cuda_->cudaLibraryLoadData(&code, "any", nullptr, nullptr, 0, nullptr, nullptr, 0),
+            cudaSuccess);
+  EXPECT_EQ(cuda_->cudaLibraryGetKernel(&kernel, code, "no_such_kernel"), cudaErrorSymbolNotFound);
+  ASSERT_EQ(cuda_->cudaLibraryGetKernel(&kernel, code, "fill"), cudaSuccess);
+  std::int64_t count = kBytes / sizeof(float);
+  std::int64_t columns = 1;
+  kernels::Fill<float> fill{static_cast<float*>(data_), 1.5F};
+  void* arguments[] = {&count, &columns, &fill};
+  const auto launch = [&](unsigned blocks) {
+    return cuda_->cudaLaunchKernel(
+        static_cast<const void*>(kernel), dim3(blocks), dim3(256), arguments, 0, stream_);
+  };
+  EXPECT_EQ(launch(2), cudaErrorInvalidValue);
+  EXPECT_THAT(problems_of_standins(), HasSubstr("the launch of 'fill' has 2 blocks"));
+  EXPECT_EQ(launch(1), cudaSuccess);
+  EXPECT_EQ(cuda_->cudaStreamSynchronize(stream_), cudaSuccess);
+  EXPECT_EQ(static_cast<float*>(data_)[kBytes / sizeof(float) - 1], 1.5F);
+  EXPECT_EQ(cuda_->cudaLibraryUnload(code), cudaSuccess);
 }
 
 TEST_F(Standins, RefuseToWaitForAnEventThatWasNeverRecorded) {

@@ -1,0 +1,119 @@
+// Whole plans on the CUDA and NCCL path over the stand-ins: the same losses and norms as on the
+// CPU, and no order missing.
+
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "standin_library.h"
+#include "tests/integration/cuda/cuda_runs.h"
+#include "tests/integration/training/layouts.h"
+
+namespace stagewright {
+namespace {
+
+constexpr std::int32_t kSteps = 3;
+
+void expect_alike(const Trace& actual, const Trace& expected, double tolerance) {
+  ASSERT_EQ(actual.losses.size(), expected.losses.size());
+  ASSERT_EQ(actual.gradient_norms.size(), expected.gradient_norms.size());
+  for (std::size_t step = 0; step < expected.losses.size(); ++step) {
+    EXPECT_NEAR(actual.losses[step], expected.losses[step], tolerance * expected.losses[step])
+        << "step " << step;
+    EXPECT_NEAR(actual.gradient_norms[step],
+                expected.gradient_norms[step],
+                tolerance * expected.gradient_norms[step])
+        << "step " << step;
+  }
+}
+
+/// Trains by the schedule on both and compares.
+void expect_as_on_the_cpu(const Schedule& schedule, double tolerance, const CudaRun& run = {}) {
+  const auto expected = train(schedule, run.steps);
+  ASSERT_TRUE(expected) << expected.error().to_string();
+  const auto actual = train_on_cuda(schedule, run);
+  ASSERT_TRUE(actual) << actual.error().to_string();
+  EXPECT_EQ(problems_of_standins(), "");
+  expect_alike(actual->trace, expected->trace, tolerance);
+}
+
+class CudaEquality : public testing::TestWithParam<Layout> {};
+
+TEST_P(CudaEquality, GptTrainsAsOnTheCpu) {
+  expect_as_on_the_cpu(schedule_of(small_model(Style::kGpt), GetParam(), sgd()), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts,
+                         CudaEquality,
+                         testing::ValuesIn(equal_layouts()),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+[[nodiscard]] Layout layout_named(const std::string& name) {
+  for (const Layout& layout : all_layouts()) {
+    if (layout.name == name) {
+      return layout;
+    }
+  }
+  ADD_FAILURE() << "no layout " << name;
+  return {};
+}
+
+/// Other models and optimizers, where all kinds of parallelism come together.
+class CudaModels : public testing::TestWithParam<std::tuple<Style, std::string>> {};
+
+TEST_P(CudaModels, TrainAsOnTheCpu) {
+  const auto& [style, layout] = GetParam();
+  expect_as_on_the_cpu(schedule_of(small_model(style), layout_named(layout), adamw()), 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts,
+    CudaModels,
+    testing::Combine(testing::Values(Style::kLlama, Style::kEncoder),
+                     testing::Values("one_rank", "dp2_tp2_pp2_zero1", "sp2_pp2_interleaved")),
+    [](const auto& chosen) {
+      return std::string(std::get<0>(chosen.param) == Style::kLlama ? "llama_" : "encoder_") +
+             std::get<1>(chosen.param);
+    });
+
+// The widened operations round where the CPU's do; bf16 products sum in another order.
+TEST(CudaPrecision, MixedPrecisionTrainsAsOnTheCpu) {
+  for (const char* name : {"dp2_tp2_pp2_bf16_zero1", "dp2_sp2_fp16_zero3"}) {
+    SCOPED_TRACE(name);
+    expect_as_on_the_cpu(schedule_of(small_model(Style::kGpt, 3), layout_named(name), adamw()),
+                         1e-2);
+  }
+}
+
+// Whenever operations of a stream begin.
+TEST(CudaDelays, ChangeNothing) {
+  const Schedule schedule =
+      schedule_of(small_model(Style::kGpt), layout_named("dp2_tp2_pp2_zero1"), sgd());
+  for (const unsigned seed : {1U, 2U}) {
+    SCOPED_TRACE(seed);
+    expect_as_on_the_cpu(
+        schedule, 1e-5, {.steps = kSteps, .standins = {.seed = seed, .longest_delay_us = 300}});
+  }
+}
+
+// Updates do not wait for the totals then, and each rank looks at its own gradients first.
+TEST(CudaUpdates, NeedNoClipping) {
+  expect_as_on_the_cpu(
+      schedule_of(small_model(Style::kGpt, 2), layout_named("dp2"), without_clipping(adamw())),
+      1e-4);
+}
+
+TEST(CudaTrace, HasTheTimesOfTheDevice) {
+  const Schedule schedule =
+      schedule_of(small_model(Style::kGpt, 3), layout_named("pp2_1f1b"), sgd());
+  const auto report = train_on_cuda(schedule, {.steps = 1});
+  ASSERT_TRUE(report) << report.error().to_string();
+  ASSERT_FALSE(report->trace.events.empty());
+  for (const TraceEvent& event : report->trace.events) {
+    EXPECT_LE(event.posted, event.start);
+    EXPECT_LE(event.start, event.end);
+  }
+}
+
+}  // namespace
+}  // namespace stagewright
