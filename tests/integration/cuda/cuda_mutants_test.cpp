@@ -83,6 +83,9 @@ void PrintTo(const Mutant& mutant, std::ostream* out) {
 class CudaMutants : public testing::TestWithParam<Mutant> {};
 
 TEST_P(CudaMutants, AreCaught) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "an order that is missing is a race, which ends the program here";
+#endif
   const std::string how = caught(GetParam());
   EXPECT_NE(how, "");
   RecordProperty("caught_by", how);
