@@ -23,10 +23,29 @@ std::string as_utf8(std::string_view text) {
   return json::parse(quoted).get<std::string>();
 }
 
+/// Of a text whose `read`th byte, counted from 1, cannot stand there.
+tl::unexpected<Error> broken(std::string_view text,
+                             std::size_t read,
+                             std::string_view reason,
+                             std::string_view where) {
+  const std::string_view before = text.substr(0, read == 0 ? 0 : read - 1);
+  const auto line = 1 + std::ranges::count(before, '\n');
+  const std::size_t column = read - (before.rfind('\n') + 1);
+  return fail(
+      ErrorCode::kInvalidInput,
+      fmt::format(
+          "not valid JSON at line {}, column {}: {}; is the file complete?", line, column, reason),
+      std::string(where));
+}
+
 }  // namespace
 
 Result<json> parse_json(std::string_view text, std::string_view where) {
   try {
+    // The library takes a zero byte for the end and says nothing of what follows it.
+    if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
+      return broken(text, zero + 1, "a zero byte", where);
+    }
     json root = json::parse(text);
     if (const auto twice = find_duplicate_key(text)) {
       return fail(ErrorCode::kInvalidInput,
@@ -36,18 +55,12 @@ Result<json> parse_json(std::string_view text, std::string_view where) {
     }
     return root;
   } catch (const json::parse_error& error) {
-    const std::size_t offset = std::min(error.byte, text.size());
-    const std::string_view before = text.substr(0, offset == 0 ? 0 : offset - 1);
-    const auto line = 1 + std::ranges::count(before, '\n');
-    const std::size_t column = offset - (before.rfind('\n') + 1);
     const std::string_view what(error.what());
     const std::size_t reason = what.find("syntax error");
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("not valid JSON at line {}, column {}: {}; is the file complete?",
-                            line,
-                            column,
-                            as_utf8(reason == std::string_view::npos ? what : what.substr(reason))),
-                std::string(where));
+    return broken(text,
+                  std::min(error.byte, text.size()),
+                  as_utf8(reason == std::string_view::npos ? what : what.substr(reason)),
+                  where);
   } catch (const json::exception& error) {
     // A number beyond a double, "1e999".
     const std::string_view what(error.what());

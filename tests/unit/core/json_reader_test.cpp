@@ -35,6 +35,18 @@ TEST(JsonReader, TruncatedTextNamesLineAndColumn) {
       << json.error().to_string();
 }
 
+TEST(JsonReader, AZeroByteIsNotTheEndOfTheText) {
+  using namespace std::string_literals;
+  for (const std::string& text : {"{\"a\": 1}\n\0}"s, "\"a\"\n\0"s, "1\n\0{"s, "\n\0"s}) {
+    const auto json = parse_json(text, "t.json");
+    ASSERT_FALSE(json);
+    EXPECT_NE(json.error().to_string().find(
+                  "t.json: not valid JSON at line 2, column 1: a zero byte; is the file complete?"),
+              std::string::npos)
+        << json.error().to_string();
+  }
+}
+
 TEST(JsonReader, AWrongTypeShowsTheValue) {
   const auto json = parse_json(R"({"heads": "eight"})", "c");
   JsonReader reader(*json, "c.json");
