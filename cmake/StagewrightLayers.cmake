@@ -80,11 +80,11 @@ function(stagewright_add_layer name)
 endfunction()
 
 # Designated initializers name what differs from the defaults; the rest is meant to be left out. In a batch of sources, the
-# names of one are no shadows of another's.
+# names of one are no shadows of another's, and a type of a batch may hold local ones.
 function(stagewright_warnings target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-missing-field-initializers;-Wpedantic;-Wconversion;-Wnon-virtual-dtor;-Woverloaded-virtual>
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>>:-Wshadow>)
+    "$<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>>")
 endfunction()
 
 # Fails the configure step if a layer names a dependency declared after it,
