@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "core/base/check.h"
@@ -111,9 +112,24 @@ std::vector<NodeIndex> find_cycle(const TimingGraph& graph) {
 
 }  // namespace
 
+/// Late edges by the node that they lead to, each node's as they were added.
+std::vector<std::int32_t> TimingGraphBuilder::late_by_node() const {
+  std::vector<std::int32_t> next(graph_.edge_begin.size() + 1, 0);
+  for (const Edge& edge : late_) {
+    ++next[static_cast<std::size_t>(edge.to) + 1];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<std::int32_t> order(late_.size());
+  for (std::size_t i = 0; i < late_.size(); ++i) {
+    std::int32_t& place = next[static_cast<std::size_t>(late_[i].to)];
+    order[static_cast<std::size_t>(place++)] = static_cast<std::int32_t>(i);
+  }
+  return order;
+}
+
 /// Each node's late edges go behind the others: from the last node to the first, in place.
 void TimingGraphBuilder::merge_late_edges() {
-  std::ranges::stable_sort(late_, {}, &Edge::to);
+  const std::vector<std::int32_t> order = late_by_node();
   std::size_t read = graph_.from.size();
   std::size_t write = read + late_.size();
   graph_.from.resize(write);
@@ -123,11 +139,15 @@ void TimingGraphBuilder::merge_late_edges() {
   for (std::size_t node = graph_.edge_begin.size() - 1; late > 0;) {
     --node;
     graph_.edge_begin[node + 1] = static_cast<std::int32_t>(write);
-    for (; late > 0 && static_cast<std::size_t>(late_[late - 1].to) == node; --late) {
+    for (; late > 0; --late) {
+      const Edge& edge = late_[static_cast<std::size_t>(order[late - 1])];
+      if (static_cast<std::size_t>(edge.to) != node) {
+        break;
+      }
       --write;
-      graph_.from[write] = late_[late - 1].from;
-      graph_.lag[write] = late_[late - 1].lag;
-      graph_.kind[write] = late_[late - 1].kind;
+      graph_.from[write] = edge.from;
+      graph_.lag[write] = edge.lag;
+      graph_.kind[write] = edge.kind;
     }
     const auto begin = static_cast<std::size_t>(graph_.edge_begin[node]);
     for (; read > begin; --read) {

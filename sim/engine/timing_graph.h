@@ -66,6 +66,7 @@ class TimingGraphBuilder {
     Duration lag{};
   };
 
+  [[nodiscard]] std::vector<std::int32_t> late_by_node() const;
   void merge_late_edges();
 
   TimingGraph graph_;       ///< without late edges; edge_begin lacks its last entry
