@@ -9,12 +9,15 @@
 namespace stagewright {
 namespace {
 
-/// `duration_at` and `delay_at` give the times of an index.
-template <class DurationAt, class DelayAt>
+constexpr auto kNone = [](std::size_t) { return Duration{}; };
+
+/// `duration_at`, `delay_at` and `hold_at` give the times of an index.
+template <class DurationAt, class DelayAt, class HoldAt>
 void run(const SweepGraph& graph,
          std::span<const Duration> lags,
          DurationAt duration_at,
          DelayAt delay_at,
+         HoldAt hold_at,
          std::span<Duration> ends) {
   SW_CHECK(ends.size() == graph.size(), "an end for every index");
   const SweepIndex* const first = graph.first.data();
@@ -25,13 +28,11 @@ void run(const SweepGraph& graph,
   const std::size_t size = graph.size();
   end[0] = Duration{};
   for (std::size_t i = 1; i < size; ++i) {
-    const Duration one = end[first[i]];
+    const Duration one = end[first[i]] + hold_at(static_cast<std::size_t>(first[i]));
     const Duration other = end[second[i]] + lag[work[i]] + delay_at(i);
     end[i] = std::max(one, other) + duration_at(i);
   }
 }
-
-constexpr auto kNoDelay = [](std::size_t) { return Duration{}; };
 
 /// Lays a timing graph out, in its order.
 class Compiler {
@@ -114,7 +115,7 @@ void sweep(const SweepGraph& graph,
            std::span<Duration> ends) {
   SW_CHECK(durations.size() == graph.size(), "a duration for every index");
   run(
-      graph, lags, [durations](std::size_t i) { return durations[i]; }, kNoDelay, ends);
+      graph, lags, [durations](std::size_t i) { return durations[i]; }, kNone, kNone, ends);
 }
 
 void sweep(const SweepGraph& graph,
@@ -129,6 +130,7 @@ void sweep(const SweepGraph& graph,
       lags,
       [durations](std::size_t i) { return durations[i]; },
       [delays](std::size_t i) { return delays[i]; },
+      kNone,
       ends);
 }
 
@@ -140,7 +142,23 @@ void sweep_by_class(const SweepGraph& graph,
       graph,
       lags,
       [&graph, prices](std::size_t i) { return prices[graph.work[i]]; },
-      kNoDelay,
+      kNone,
+      kNone,
+      ends);
+}
+
+void sweep_by_class(const SweepGraph& graph,
+                    std::span<const Duration> lags,
+                    std::span<const Duration> prices,
+                    std::span<const Duration> holds,
+                    std::span<Duration> ends) {
+  SW_CHECK(holds.size() == graph.size(), "a hold for every index");
+  run(
+      graph,
+      lags,
+      [&graph, prices](std::size_t i) { return prices[graph.work[i]]; },
+      kNone,
+      [holds](std::size_t i) { return holds[i]; },
       ends);
 }
 

@@ -59,6 +59,12 @@ void sweep_by_class(const SweepGraph& graph,
                     std::span<const Duration> lags,
                     std::span<const Duration> prices,
                     std::span<Duration> ends);
+/// The same, and what waits for an index by its first edge waits `holds` of that index longer.
+void sweep_by_class(const SweepGraph& graph,
+                    std::span<const Duration> lags,
+                    std::span<const Duration> prices,
+                    std::span<const Duration> holds,
+                    std::span<Duration> ends);
 
 /// A timing graph of any shape as a SweepGraph.
 struct CompiledGraph {

@@ -94,5 +94,23 @@ TEST(SweepGraph, DelayComesOnTopOfTheLag) {
   EXPECT_EQ(ends, (std::vector<Duration>{Duration(0), Duration(10), Duration(18)}));
 }
 
+TEST(SweepGraph, HoldComesBeforeWhatWaitsByItsFirstEdge) {
+  SweepGraph graph;
+  const SweepIndex one = graph.add(0, 0, 1);      // 0 .. 3
+  const SweepIndex other = graph.add(0, one, 1);  // 3 .. 6: by its second edge it does not wait
+  const SweepIndex next = graph.add(one, 0, 1);   // 3 + 7 .. 13
+  const SweepIndex last = graph.add(next, other, 1);
+  const std::vector<Duration> lags{Duration(0), Duration(0)};
+  const std::vector<Duration> prices{Duration(0), Duration(3)};
+  std::vector<Duration> holds(graph.size());
+  holds[static_cast<std::size_t>(one)] = Duration(7);
+  std::vector<Duration> ends(graph.size());
+  sweep_by_class(graph, lags, prices, holds, ends);
+  EXPECT_EQ(
+      ends,
+      (std::vector<Duration>{Duration(0), Duration(3), Duration(6), Duration(13), Duration(16)}));
+  EXPECT_EQ(last, 4);
+}
+
 }  // namespace
 }  // namespace stagewright
