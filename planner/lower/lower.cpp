@@ -103,11 +103,10 @@ std::vector<RankBinding> bind_ranks(const RankGrid& grid,
   return bindings;
 }
 
+/// All but the model's hash.
 Schedule describe(const ModelGraph& model, const Plan& plan) {
   Schedule schedule;
   schedule.model_name = model.name;
-  // check_plan has held the plan's against the model.
-  schedule.model_hash = plan.model_hash.empty() ? model_hash(model) : plan.model_hash;
   schedule.schedule_name = plan.schedule;
   schedule.stages = static_cast<std::int32_t>(plan.stages.size());
   schedule.micro_batches = plan.micro_batches;
@@ -184,12 +183,35 @@ Result<Schedule> lower_checked(const ModelGraph& model,
   return schedule;
 }
 
+Result<Schedule> with_hash(Result<Schedule> schedule, const ModelGraph& model, const Plan& plan) {
+  if (schedule) {
+    // check_plan has held the plan's against the model.
+    schedule->model_hash = plan.model_hash.empty() ? model_hash(model) : plan.model_hash;
+  }
+  return schedule;
+}
+
 }  // namespace
 
 Result<Schedule> lower(const ModelGraph& model,
                        const Cluster& cluster,
                        const Plan& plan,
                        const RepeatRules& repeats) {
+  if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
+    return pass_on(std::move(checked));
+  }
+  Result<PipelineOrder> order = pipeline_order(plan);
+  if (!order) {
+    return pass_on(std::move(order));
+  }
+  return with_hash(lower_checked(model, cluster, plan, *std::move(order), repeats), model, plan);
+}
+
+Result<Schedule> lower_to_price(const ModelGraph& model,
+                                const Cluster& cluster,
+                                Plan plan,
+                                const RepeatRules& repeats) {
+  plan.model_hash.clear();
   if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
     return pass_on(std::move(checked));
   }
@@ -208,7 +230,7 @@ Result<Schedule> lower(const ModelGraph& model,
   if (Result<void> checked = check_plan(model, cluster, plan); !checked) {
     return pass_on(std::move(checked));
   }
-  return lower_checked(model, cluster, plan, std::move(given), repeats);
+  return with_hash(lower_checked(model, cluster, plan, std::move(given), repeats), model, plan);
 }
 
 }  // namespace stagewright

@@ -21,7 +21,14 @@ namespace stagewright {
                                      const Plan& plan,
                                      const RepeatRules& repeats = {});
 
-/// The same with an order of its own, imported or searched for, instead of the plan's schedule,
+/// The same for a list that is priced and forgotten: the model's hash is neither held against the
+/// plan's nor written.
+[[nodiscard]] Result<Schedule> lower_to_price(const ModelGraph& model,
+                                              const Cluster& cluster,
+                                              Plan plan,
+                                              const RepeatRules& repeats = {});
+
+/// lower() with an order of its own, imported or searched for, instead of the plan's schedule,
 /// whose name it keeps.  Recomputations that stand in the order stay where they are.  kInfeasible
 /// where it does not fit the plan's sizes; that it runs everything once is the work of validate().
 [[nodiscard]] Result<Schedule> lower(const ModelGraph& model,
