@@ -16,10 +16,6 @@
 namespace stagewright {
 namespace {
 
-const ScheduleGenerator& generator_of(const PlanPoint& point) {
-  return schedule_generators()[static_cast<std::size_t>(point.schedule)];
-}
-
 /// What all layers recompute before some are told to do more.
 Recompute plain_recompute(const PlanPoint& point) {
   return point.recompute_fits || point.recompute_layers > 0 ? Recompute::kNone : point.recompute;
@@ -42,22 +38,22 @@ std::vector<std::int32_t> fastest_cut(const LayerCosts& costs, std::int32_t stag
   return partition(problem)->layers;
 }
 
+/// Of the numbers that an optimizer step sums over all ranks: norm and loss.
+constexpr Bytes kTotalsBytes{8};
+
 std::size_t mixed(std::size_t hash, std::uint64_t word) {
   return (hash ^ static_cast<std::size_t>(word)) * 0x9e3779b97f4a7c15U;
 }
 
-Bytes state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zero) {
-  return sharded_state(rank.parameters, rank.gradients, rank.optimizer_state, zero, point.dp);
-}
-
 }  // namespace
 
-struct ClosedForm::Exchange {
-  Duration border{};
-  ReplicaPrices* replicas = nullptr;
-  /// Two ranks that hold the same stage, nearer to each other than any such pair is.
-  ReplicaPrices* copies = nullptr;
-};
+const ScheduleGenerator& ClosedForm::generator_of(const PlanPoint& point) {
+  return schedule_generators()[static_cast<std::size_t>(point.schedule)];
+}
+
+Bytes ClosedForm::state_of(const PlanPoint& point, const RankProfile& rank, std::int32_t zero) {
+  return sharded_state(rank.parameters, rank.gradients, rank.optimizer_state, zero, point.dp);
+}
 
 std::size_t ClosedForm::KeyHash::operator()(const ProfileKey& key) const {
   const auto both = [](std::int64_t high, std::int64_t low) {
@@ -72,15 +68,36 @@ std::size_t ClosedForm::KeyHash::operator()(const ProfileKey& key) const {
   return hash ^ (hash >> 32U);
 }
 
+std::int64_t ClosedForm::tensor_place(const PlanPoint& point) {
+  const std::array<std::int32_t, 4> key{point.tp, point.dp, point.pp, point.rank_order};
+  if (key != last_place_.first) {
+    last_place_ = {key, job_.places->tensor_place(point)};
+  }
+  return last_place_.second;
+}
+
+const Result<LayerCosts>& ClosedForm::layers_of(const PlanPoint& point, Recompute recompute) {
+  const CostCache::Key key = CostCache::key_of(point, tensor_place(point), recompute);
+  for (const auto& [known, costs] : last_costs_) {
+    if (costs != nullptr && known == key) {
+      return *costs;
+    }
+  }
+  const Result<LayerCosts>& costs = job_.costs->find(point, key);
+  last_costs_[oldest_costs_] = {key, &costs};
+  oldest_costs_ = (oldest_costs_ + 1) % last_costs_.size();
+  return costs;
+}
+
 PointCosts ClosedForm::costs_of(const PlanPoint& point) {
   const bool in_part = point.recompute_fits || point.recompute_layers > 0;
   const Recompute whole = plain_recompute(point);
   const Recompute part = point.recompute_fits ? Recompute::kFull : point.recompute;
-  const Result<LayerCosts>& plain = job_.costs->find(point, whole);
+  const Result<LayerCosts>& plain = layers_of(point, whole);
   SW_CHECK(plain.has_value(), "layers that have a price");
   PointCosts costs{.plain = &*plain, .again = nullptr};
   if (in_part) {
-    const Result<LayerCosts>& again = job_.costs->find(point, part);
+    const Result<LayerCosts>& again = layers_of(point, part);
     SW_CHECK(again.has_value(), "layers that have a price");
     costs.again = &*again;
   }
@@ -88,7 +105,7 @@ PointCosts ClosedForm::costs_of(const PlanPoint& point) {
 }
 
 const Error& ClosedForm::why_not(const PlanPoint& point) {
-  return job_.costs->find(point, Recompute::kNone).error();
+  return layers_of(point, Recompute::kNone).error();
 }
 
 const std::vector<std::int32_t>& ClosedForm::unlimited_cut(const PlanPoint& point) {
@@ -113,14 +130,14 @@ const std::vector<std::int32_t>& ClosedForm::unlimited_cut(const PlanPoint& poin
   return cuts_.emplace(key, std::move(cut)).first->second;
 }
 
-ClosedForm::ProfileKey ClosedForm::key_of(const PlanPoint& point) const {
+ClosedForm::ProfileKey ClosedForm::key_of(const PlanPoint& point) {
   return {generator_of(point).layout,
           point.virtual_stages,
           point.cut,
           point.micro_batch_size,
           point.recompute_fits ? 3 : static_cast<std::int32_t>(point.recompute),
           point.recompute_layers,
-          job_.places->tensor_place(point),
+          tensor_place(point),
           point.sequence_parallel,
           point.short_transfers};
 }
@@ -150,8 +167,12 @@ const ClosedForm::Placement& ClosedForm::placement_of(const PlanPoint& point) {
 
 ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
   const ProfileKey key = key_of(point);
+  if (last_profile_ != nullptr && last_profile_->first == key) {
+    return last_profile_->second;
+  }
   const auto found = profiles_.find(key);
   if (found != profiles_.end()) {
+    last_profile_ = &*found;
     return found->second;
   }
   std::vector<std::int32_t> layers = unlimited_cut(point);
@@ -163,8 +184,9 @@ ClosedForm::Profile& ClosedForm::profile_of(const PlanPoint& point) {
       recomputed.push_back(std::min(count, point.recompute_layers));
     }
   }
-  return profiles_.emplace(key, make_profile(point, std::move(layers), std::move(recomputed)))
-      .first->second;
+  Profile profile = make_profile(point, std::move(layers), std::move(recomputed));
+  last_profile_ = &*profiles_.emplace(key, std::move(profile)).first;
+  return last_profile_->second;
 }
 
 Duration ClosedForm::reduction(const PlanPoint& point, Bytes gradients, Exchange& exchange) const {
@@ -218,13 +240,14 @@ ClosedForm::Exchange ClosedForm::exchange_of(const PlanPoint& point, Bytes borde
 
 Duration ClosedForm::time_of(const PlanPoint& point,
                              const StageProfile& stages,
-                             Exchange& exchange) const {
+                             Exchange& exchange) {
   const bool split = generator_of(point).splits_backward;
   const std::int64_t batches = point.micro_batches / stages.copies;
   const auto reduced = [&](Bytes gradients) { return reduction(point, gradients, exchange); };
   const Duration first = reduced(stages.ranks.front().first_gradients);
   Duration bound{};
-  for (const RankProfile& rank : stages.ranks) {
+  for (const std::int32_t latest : stages.latest) {
+    const RankProfile& rank = stages.ranks[static_cast<std::size_t>(latest)];
     const Duration begin = rank.head + rank.borders * exchange.border;
     const Duration worked = begin + batches * rank.work;
     const Duration up = rank.borders * exchange.border + first;
@@ -245,6 +268,9 @@ Duration ClosedForm::time_of(const PlanPoint& point,
       const ReplicaLoad load = replica_load(machine_, point, rank, batches, *exchange.replicas);
       const Duration busy = batches * rank.work + load.busy + summed;
       bound = std::max(bound, busy + std::max(Duration{}, begin - load.early));
+      if (!split && stages.copies == 1) {
+        bound = std::max(bound, worked + load.before_last + rank.up + up);
+      }
     } else if (point.zero >= 2) {
       const Duration scatter = reduced(rank.own_gradients);
       const Duration gather =
@@ -259,25 +285,43 @@ Duration ClosedForm::time_of(const PlanPoint& point,
                    least_stretch(machine_, point.devices()));
 }
 
+/// The totals of all gradients come before what an optimizer step does last.
+Duration ClosedForm::totals_of(const PlanPoint& point) {
+  const auto [known, unknown] = totals_.try_emplace(point.devices());
+  if (unknown && point.devices() > 1) {
+    ReplicaPrices world(machine_, job_.places->group(point.devices(), 1));
+    known->second = world.of(OpKind::kAllReduce, kTotalsBytes);
+  }
+  return known->second;
+}
+
 Duration ClosedForm::update_of(const PlanPoint& point,
                                const StageProfile& stages,
-                               Exchange& exchange) const {
+                               Exchange& exchange) {
   Duration most{};
   Duration least = Duration::max();
   const Duration once = once_a_step(machine_);
-  for (const RankProfile& rank : stages.ranks) {
+  for (const std::int32_t latest : stages.latest) {
+    const RankProfile& rank = stages.ranks[static_cast<std::size_t>(latest)];
     // Sharded state is updated by fewer and larger operations than what was priced.
     Duration own = once + (point.zero == 0 ? rank.optimizer : Duration{});
     if ((point.zero == 1 || point.zero == 2) && exchange.replicas != nullptr) {
-      const Duration gather =
-          collective(OpKind::kAllGather, ReplicaTraffic::kGather, rank.parameters, exchange);
       // Parameters may be sent out while what comes once a step lasts, if that is not held up.
-      own = machine_.rules.collectives_block ? own + gather : std::max(own, gather);
+      own = machine_.rules.collectives_block
+                ? own + exposed_load(exchange.replicas->of(OpKind::kAllGather, rank.parameters),
+                                     machine_.rules.gather_hidden,
+                                     rank.backward / 2)
+                : std::max(
+                      own,
+                      collective(
+                          OpKind::kAllGather, ReplicaTraffic::kGather, rank.parameters, exchange));
     }
     most = std::max(most, own);
     least = std::min(least, own);
   }
-  return job_.clips ? most : least;
+  // Updates that clip nothing need no totals.
+  const Duration totals = totals_of(point);
+  return job_.clips ? totals + most : std::max(least, totals + once);
 }
 
 Bytes ClosedForm::memory_of(const PlanPoint& point,
@@ -285,20 +329,23 @@ Bytes ClosedForm::memory_of(const PlanPoint& point,
                             std::int32_t zero,
                             Bytes* state) const {
   Bytes fullest{};
-  for (std::size_t r = 0; r < stages.ranks.size(); ++r) {
-    const RankProfile& rank = stages.ranks[r];
+  const bool split = generator_of(point).splits_backward;
+  const auto add = [&](std::int32_t r) {
+    const RankProfile& rank = stages.ranks[static_cast<std::size_t>(r)];
     const Bytes held = state_of(point, rank, zero);
-    const double flight = least_in_flight(point, static_cast<std::int32_t>(r)) / stages.copies;
+    const double flight = least_in_flight(point, r) / stages.copies;
     // Of several stages the smallest may be the ones in flight.
     const double saved = point.virtual_stages == 1
                              ? static_cast<double>(rank.saved.count())
                              : static_cast<double>(rank.least_saved.count()) * point.virtual_stages;
-    const double waiting = least_waiting(point, static_cast<std::int32_t>(r)) *
-                           static_cast<double>(rank.least_waiting.count());
-    // Sharded gradients and weights are whole for the stage at work.
-    const Bytes whole = (zero >= 2 ? rank.least_gradients : Bytes{}) +
-                        (zero >= 3 ? rank.least_parameters : Bytes{});
-    const Bytes working = generator_of(point).splits_backward ? rank.input_working : rank.working;
+    const double waiting =
+        least_waiting(point, r) * static_cast<double>(rank.least_waiting.count());
+    // Sharded gradients and weights are whole for the stage at work: in halves of backwards one
+    // needs the weights, and the other makes the gradients.
+    const Bytes gradients = zero >= 2 ? rank.least_gradients : Bytes{};
+    const Bytes weights = zero >= 3 ? rank.least_parameters : Bytes{};
+    const Bytes whole = split ? std::max(gradients, weights) : gradients + weights;
+    const Bytes working = split ? rank.input_working : rank.working;
     const double others = std::max(0.0, flight - 1.0 / point.virtual_stages) * saved + waiting;
     const Bytes all = held + job_.context +
                       std::max(Bytes(static_cast<std::int64_t>(flight * saved + waiting)) + working,
@@ -309,6 +356,14 @@ Bytes ClosedForm::memory_of(const PlanPoint& point,
         *state = held;
       }
     }
+  };
+  if (split) {
+    // Later ranks have fewer micro-batches in flight, but more weight halves left.
+    for (std::int32_t r = 0; r < point.pp; ++r) {
+      add(r);
+    }
+  } else {
+    std::ranges::for_each(stages.first_alike, add);
   }
   return fullest;
 }
@@ -335,20 +390,30 @@ Bytes ClosedForm::least_memory_of(const PlanPoint& point, const StageProfile& st
                                        memory_of(point, stages, 3, nullptr)});
 }
 
-Duration ClosedForm::time_of_pipeline(const PlanPoint& point) {
-  Profile& profile = profile_of(point);
+Duration ClosedForm::time_across(const PlanPoint& point, Profile& profile, Duration border) {
   const ScheduleGenerator& generator = generator_of(point);
   Bare& bare = profile.bare[(generator.splits_backward ? 2U : 0U) + (generator.pairs ? 1U : 0U)];
   if (bare.micro_batches != point.micro_batches || bare.replicas != (point.dp > 1)) {
-    // Of sharded state the least is updated.
-    PlanPoint sharded = point;
-    sharded.zero = point.dp > 1 ? 1 : 0;
-    Exchange nothing;
-    bare = {.micro_batches = point.micro_batches,
-            .replicas = point.dp > 1,
-            .time = time_of(sharded, profile.stages, nothing)};
+    bare.micro_batches = point.micro_batches;
+    bare.replicas = point.dp > 1;
+    bare.by_border.clear();
   }
-  return bare.time;
+  const auto known =
+      std::ranges::find(bare.by_border, border, &std::pair<Duration, Duration>::first);
+  if (known != bare.by_border.end()) {
+    return known->second;
+  }
+  // Of sharded state the least is updated.
+  PlanPoint sharded = point;
+  sharded.zero = point.dp > 1 ? 1 : 0;
+  Exchange borders{.border = border};
+  const Duration time = time_of(sharded, profile.stages, borders);
+  bare.by_border.emplace_back(border, time);
+  return time;
+}
+
+Duration ClosedForm::time_of_pipeline(const PlanPoint& point) {
+  return time_across(point, profile_of(point), Duration{});
 }
 
 Bytes ClosedForm::memory_of_pipeline(const PlanPoint& point) {
@@ -368,23 +433,14 @@ Bytes ClosedForm::memory_of_pipeline(const PlanPoint& point) {
 }
 
 Duration ClosedForm::of_rank_order(const PlanPoint& point) {
-  PlanPoint sharded = point;
-  sharded.zero = point.dp > 1 ? 1 : 0;
-  Exchange borders;
-  if (point.pp > 1) {
-    borders.border = least_exposed(machine_,
-                                   costs_of(point).plain->border,
-                                   job_.places->ends(strides_of(point).pipeline),
-                                   point.tp);
-  }
-  return time_of(sharded, profile_of(point).stages, borders);
+  const Duration border = point.pp > 1
+                              ? least_exposed(machine_,
+                                              costs_of(point).plain->border,
+                                              job_.places->ends(strides_of(point).pipeline),
+                                              point.tp)
+                              : Duration{};
+  return time_across(point, profile_of(point), border);
 }
-
-struct ClosedForm::Common {
-  PlanPoint point;
-  const Profile* profile = nullptr;
-  Exchange exchange;
-};
 
 ClosedForm::Common& ClosedForm::common_of(const PlanPoint& point) {
   PlanPoint shared = point;
@@ -392,23 +448,9 @@ ClosedForm::Common& ClosedForm::common_of(const PlanPoint& point) {
   shared.shard_group = 0;
   shared.bucket_megabytes = 0;
   if (!common_ || common_->point != shared) {
-    common_ = std::make_shared<Common>(
-        Common{shared, &profile_of(point), exchange_of(point, costs_of(point).plain->border)});
+    common_ = Common{shared, &profile_of(point), exchange_of(point, costs_of(point).plain->border)};
   }
   return *common_;
-}
-
-bool& ClosedForm::unfit(const PlanPoint& point) {
-  PlanPoint shared = point;
-  shared.rank_order = 0;
-  shared.zero = 0;
-  shared.shard_group = 0;
-  shared.bucket_megabytes = 0;
-  if (shared != unfit_point_) {
-    unfit_point_ = shared;
-    unfit_.fill(false);
-  }
-  return unfit_[static_cast<std::size_t>(point.zero)];
 }
 
 Estimate ClosedForm::whole(const PlanPoint& point, Duration limit) {
@@ -422,16 +464,12 @@ Estimate ClosedForm::whole(const PlanPoint& point, Duration limit) {
     return estimate;
   }
   estimate.bound.time = time_of(point, kept->stages, common.exchange);
-  std::optional<Profile> other;
   if (!estimate.fits && estimate.bound.time < limit) {
-    other = fitting(point);
-    if (other) {
+    if (const std::optional<Profile>& other = fitted(point)) {
       kept = &*other;
-      estimate.bound.time = time_of(point, other->stages, common.exchange);
-      estimate.bound.memory = memory_of(point, other->stages, point.zero, &estimate.state);
+      estimate.bound.time = time_of(point, kept->stages, common.exchange);
+      estimate.bound.memory = memory_of(point, kept->stages, point.zero, &estimate.state);
       estimate.fits = true;
-    } else {
-      unfit(point) = true;
     }
   }
   if (estimate.fits && estimate.bound.time < limit) {
@@ -439,58 +477,6 @@ Estimate ClosedForm::whole(const PlanPoint& point, Duration limit) {
     estimate.recomputed = kept->recomputed;
   }
   return estimate;
-}
-
-Estimate ClosedForm::recomputing(const PlanPoint& point,
-                                 const Estimate& estimate,
-                                 std::int32_t again) {
-  const PointCosts costs = costs_of(point);
-  Estimate more = estimate;
-  more.recomputed.clear();
-  for (const std::int32_t layers : estimate.stage_layers) {
-    more.recomputed.push_back(std::min(layers, again));
-  }
-  const Profile profile = make_profile(point, more.stage_layers, more.recomputed);
-  Exchange exchange = exchange_of(point, costs.plain->border);
-  more.bound.time = time_of(point, profile.stages, exchange);
-  more.bound.memory = memory_of(point, profile.stages, point.zero, &more.state);
-  return more;
-}
-
-StageCosts ClosedForm::stage_costs(const PlanPoint& point, const Estimate& estimate) {
-  const PointCosts costs = costs_of(point);
-  Exchange exchange = exchange_of(point, costs.plain->border);
-  const Profile profile = make_profile(point, estimate.stage_layers, estimate.recomputed);
-  StageCosts stages;
-  const bool split = generator_of(point).splits_backward;
-  for (const StageSum& stage : stage_sums(costs, estimate.stage_layers, estimate.recomputed)) {
-    stages.forward.push_back(stage.sum.forward);
-    stages.backward.push_back(stage.sum.backward);
-    stages.backward_input.push_back(stage.sum.input);
-    stages.backward_weight.push_back(stage.sum.weight);
-    stages.leading.push_back(stage.leading);
-    stages.input_leading.push_back(stage.input_leading);
-    stages.trailing.push_back(stage.trailing);
-    stages.saved.push_back(stage.sum.saved);
-    stages.saved_for_weight.push_back(stage.sum.saved_for_weight);
-    stages.pending.push_back(stage.sum.pending);
-    stages.working.push_back(split ? stage.input_working : stage.working);
-  }
-  stages.border = exchange.border;
-  stages.least_lag = exchange.border -
-                     std::max(*std::ranges::max_element(stages.leading),
-                              *std::ranges::max_element(stages.input_leading)) -
-                     *std::ranges::max_element(stages.trailing);
-  stages.update = update_of(point, profile.stages, exchange);
-  stages.stretch = least_stretch(machine_, point.devices());
-  for (const RankProfile& rank : profile.stages.ranks) {
-    const bool first = !split && profile.stages.copies == 1;
-    const Bytes gradients = first ? rank.first_gradients : rank.least_gradients;
-    stages.behind.push_back(reduction(point, gradients, exchange) +
-                            between_copies(profile.stages, rank, exchange));
-    stages.held.push_back(state_of(point, rank, point.zero) + job_.context);
-  }
-  return stages;
 }
 
 }  // namespace stagewright

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -54,7 +53,10 @@ struct StageCosts {
   Duration update{};             ///< with what comes once a step
   double stretch = 1;            ///< of all times: stragglers
   std::vector<Duration> behind;  ///< by rank: reduction after its last action
-  std::vector<Bytes> held;       ///< by rank: state and context
+  /// Reduction that holds up its rank behind the stage's last backward; empty: none does.
+  std::vector<Duration> reduction;
+  bool reduces_often = false;  ///< behind each backward instead
+  std::vector<Bytes> held;     ///< by rank: state and context
 };
 
 /// Closed form for the points of one (tp, pp).  With q a pipeline rank, i its first stage,
@@ -96,6 +98,9 @@ class ClosedForm {
   /// Layers alone in whole numbers on each rank, with what the schedule does not hide of their
   /// waiting; whatever the cut, ZeRO stage and placement.
   [[nodiscard]] Duration of_schedule(const PlanPoint& point);
+  /// The work of the last rank alone, cut as the point says, and the way there and back; nothing
+  /// where that is not known without more ado.  At most time_of_pipeline(), and found sooner.
+  [[nodiscard]] Duration of_last_rank(const PlanPoint& point);
   /// State alone, with everything divided that replicas may divide.  Nothing as above.
   [[nodiscard]] std::optional<Bytes> of_state(const PlanPoint& point);
   /// Cut and scheduled, without what replicas exchange and what crosses borders: whatever the rank
@@ -140,22 +145,35 @@ class ClosedForm {
   struct KeyHash {
     [[nodiscard]] std::size_t operator()(const ProfileKey& key) const;
   };
-  /// A time that was worked out for so many micro-batches.
+  /// Times without replicas' exchange that were worked out for so many micro-batches, by what a
+  /// border takes: many rank orders place borders alike.
   struct Bare {
     std::int32_t micro_batches = 0;
     bool replicas = false;
-    Duration time{};
+    std::vector<std::pair<Duration, Duration>> by_border;
   };
   struct Profile {
     std::vector<std::int32_t> stage_layers;
     std::vector<std::int32_t> recomputed;
     StageProfile stages;
-    std::array<Bare, 4> bare{};  ///< time_of_pipeline()'s, by what the schedule splits and pairs
+    std::array<Bare, 4> bare{};  ///< by what the schedule splits and pairs
   };
-  struct Exchange;  // what replicas and borders cost
+  /// What replicas and borders cost.
+  struct Exchange {
+    Duration border{};
+    ReplicaPrices* replicas = nullptr;
+    /// Two ranks that hold the same stage, nearer to each other than any such pair is.
+    ReplicaPrices* copies = nullptr;
+  };
 
-  [[nodiscard]] ProfileKey key_of(const PlanPoint& point) const;
+  [[nodiscard]] static const ScheduleGenerator& generator_of(const PlanPoint& point);
+  [[nodiscard]] static Bytes state_of(const PlanPoint& point,
+                                      const RankProfile& rank,
+                                      std::int32_t zero);
 
+  [[nodiscard]] ProfileKey key_of(const PlanPoint& point);
+  [[nodiscard]] std::int64_t tensor_place(const PlanPoint& point);
+  [[nodiscard]] const Result<LayerCosts>& layers_of(const PlanPoint& point, Recompute recompute);
   [[nodiscard]] PointCosts costs_of(const PlanPoint& point);
   [[nodiscard]] Profile& profile_of(const PlanPoint& point);
   [[nodiscard]] const Placement& placement_of(const PlanPoint& point);
@@ -165,12 +183,13 @@ class ClosedForm {
   [[nodiscard]] const std::vector<std::int32_t>& unlimited_cut(const PlanPoint& point);
   /// Above which a point of that memory may not be: the least over the ZeRO stages.
   [[nodiscard]] Bytes least_memory_of(const PlanPoint& point, const StageProfile& stages) const;
+  [[nodiscard]] Duration totals_of(const PlanPoint& point);
   [[nodiscard]] Duration update_of(const PlanPoint& point,
                                    const StageProfile& stages,
-                                   Exchange& exchange) const;
+                                   Exchange& exchange);
   [[nodiscard]] Duration time_of(const PlanPoint& point,
                                  const StageProfile& stages,
-                                 Exchange& exchange) const;
+                                 Exchange& exchange);
   [[nodiscard]] Bytes memory_of(const PlanPoint& point,
                                 const StageProfile& stages,
                                 std::int32_t zero,
@@ -187,6 +206,11 @@ class ClosedForm {
   [[nodiscard]] Duration between_copies(const StageProfile& stages,
                                         const RankProfile& rank,
                                         Exchange& exchange) const;
+  /// StageCosts::reduction.
+  [[nodiscard]] std::vector<Duration> stage_reductions(const PlanPoint& point,
+                                                       const PointCosts& costs,
+                                                       const std::vector<StageSum>& stages,
+                                                       const Exchange& exchange);
   /// A cut that fits, or layers recomputed so that it does; nothing where there is none.
   [[nodiscard]] std::optional<Profile> fitting(const PlanPoint& point);
   [[nodiscard]] std::optional<Profile> recomputed_in(const PlanPoint& point,
@@ -194,21 +218,41 @@ class ClosedForm {
   [[nodiscard]] std::optional<Profile> recomputed_evenly(const PlanPoint& point,
                                                          const Profile& profile);
 
+  /// The time of all ZeRO stages, without what replicas exchange.
+  [[nodiscard]] Duration time_across(const PlanPoint& point, Profile& profile, Duration border);
+
   /// What points have in common that differ in ZeRO stage and buckets alone.
-  struct Common;
+  struct Common {
+    PlanPoint point;
+    const Profile* profile = nullptr;
+    Exchange exchange;
+  };
   [[nodiscard]] Common& common_of(const PlanPoint& point);
-  /// Whether no cut and no recomputation of the point fits, whatever the rank order: worked out
-  /// once by ZeRO stage.
-  [[nodiscard]] bool& unfit(const PlanPoint& point);
+  /// fitting(), worked out once whatever the rank order, but for where it puts tensor groups.
+  [[nodiscard]] const std::optional<Profile>& fitted(const PlanPoint& point);
+  /// Whether no cut and no recomputation of the point is known to fit, whatever the rank order.
+  [[nodiscard]] bool unfit(const PlanPoint& point) const;
 
   Job job_;
   PricedMachine machine_;
-  std::shared_ptr<Common> common_;  ///< of the last point
-  PlanPoint unfit_point_;           ///< without rank order, ZeRO stage and bucket
-  std::array<bool, 4> unfit_{};     ///< by ZeRO stage
+  std::optional<Common> common_;  ///< of the last point
+  /// What the points that differ in rank order, ZeRO stage and bucket alone are cut into.
+  struct Fitted {
+    PlanPoint point;
+    std::map<std::pair<std::int32_t, std::int64_t>, std::optional<Profile>>
+        profiles;  ///< by ZeRO stage and place of tensor groups
+  };
+  Fitted fitted_;
+  /// tensor_place() of the last tensor, data and pipeline degree and rank order.
+  std::pair<std::array<std::int32_t, 4>, std::int64_t> last_place_{};
+  /// The last layer costs that were asked for: those of one point, most often.
+  std::array<std::pair<CostCache::Key, const Result<LayerCosts>*>, 4> last_costs_{};
+  std::size_t oldest_costs_ = 0;
+  std::pair<const ProfileKey, Profile>* last_profile_ = nullptr;
   std::unordered_map<ProfileKey, Profile, KeyHash> profiles_;
   std::unordered_map<ProfileKey, std::vector<std::int32_t>, KeyHash> cuts_;
   std::map<std::pair<Layout, std::int32_t>, Placement> placements_;
+  std::unordered_map<std::int64_t, Duration> totals_;  ///< by devices
   /// By members, members on a node, and groups on it.
   std::map<std::array<std::int32_t, 3>, ReplicaPrices> prices_;
 };

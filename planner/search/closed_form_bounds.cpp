@@ -36,8 +36,8 @@ std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_reco
   const Recompute quick = in_part ? Recompute::kNone : point.recompute;
   const Recompute small =
       any_recompute || point.recompute_fits ? Recompute::kFull : point.recompute;
-  const auto& fast = job_.costs->find(point, quick);
-  const auto& lean = job_.costs->find(point, small);
+  const auto& fast = layers_of(point, quick);
+  const auto& lean = layers_of(point, small);
   if (!fast || !lean) {
     return std::nullopt;
   }
@@ -49,7 +49,7 @@ std::optional<Bound> ClosedForm::of_layers(const PlanPoint& point, bool any_reco
   const Duration work =
       std::max({sum_of(*fast).time() / point.pp, fast->longest, halves * fast->each.time() / 2});
   Bound bound;
-  bound.time = stretched(point.micro_batches * work + once_a_step(machine_),
+  bound.time = stretched(point.micro_batches * work + once_a_step(machine_) + totals_of(point),
                          least_stretch(machine_, point.devices()));
   bound.memory = divided(divided(untied_state(*lean), point.dp) + sum_of(*lean).saved, point.pp) +
                  job_.context;
@@ -63,12 +63,44 @@ Duration ClosedForm::of_schedule(const PlanPoint& point) {
   const LayerCosts& costs = *costs_of(point).plain;
   const Duration work = std::max(sum_of(costs).time() / point.pp,
                                  divide_up(costs.repeated, point.pp) * costs.each.time());
-  return stretched(point.micro_batches * work + once_a_step(machine_),
+  return stretched(point.micro_batches * work + once_a_step(machine_) + totals_of(point),
+                   least_stretch(machine_, point.devices()));
+}
+
+Duration ClosedForm::of_last_rank(const PlanPoint& point) {
+  const ScheduleGenerator& generator = generator_of(point);
+  if (generator.layout == two_way_layout || point.recompute_layers > 0) {
+    return Duration{};
+  }
+  const LayerCosts& costs = *costs_of(point).plain;
+  const std::vector<std::int32_t>& cut = unlimited_cut(point);
+  const std::vector<std::int32_t>& rank_of = placement_of(point).front();
+  Duration before{};  // on the way to its first stage and back
+  Duration work{};
+  bool begun = false;
+  std::size_t begin = 0;
+  for (std::size_t s = 0; s < cut.size(); ++s) {
+    const std::size_t end = begin + static_cast<std::size_t>(cut[s]);
+    begun = begun || rank_of[s] == point.pp - 1;
+    if (rank_of[s] == point.pp - 1) {
+      work += costs.before[end].time() - costs.before[begin].time();
+    } else if (!begun) {
+      before += costs.before[end].forward - costs.before[begin].forward;
+      if (!generator.splits_backward) {
+        // Of the border behind it one end belongs to this stage, and one to the next.
+        before += costs.before[end].backward - costs.before[begin].backward -
+                  costs.layers[end - 1].leading - costs.layers[end].trailing;
+      }
+    }
+    begin = end;
+  }
+  return stretched(point.micro_batches * work + std::max(Duration{}, before) +
+                       once_a_step(machine_) + totals_of(point),
                    least_stretch(machine_, point.devices()));
 }
 
 std::optional<Bytes> ClosedForm::of_state(const PlanPoint& point) {
-  const auto& costs = job_.costs->find(point, Recompute::kNone);
+  const auto& costs = layers_of(point, Recompute::kNone);
   if (!costs) {
     return std::nullopt;
   }

@@ -1,6 +1,8 @@
 // Cuts and recomputation that make a point fit its devices.
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "planner/schedules/registry.h"
@@ -106,6 +108,40 @@ std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point) {
       point,
       std::move(cut->layers),
       point.recompute_fits ? std::move(cut->recomputed) : std::vector<std::int32_t>{});
+}
+
+namespace {
+
+PlanPoint fitted_alike(PlanPoint point) {
+  point.rank_order = 0;
+  point.zero = 0;
+  point.shard_group = 0;
+  point.bucket_megabytes = 0;
+  return point;
+}
+
+}  // namespace
+
+const std::optional<ClosedForm::Profile>& ClosedForm::fitted(const PlanPoint& point) {
+  const PlanPoint alike = fitted_alike(point);
+  if (alike != fitted_.point) {
+    fitted_ = {.point = alike, .profiles = {}};
+  }
+  const auto [found, is_new] = fitted_.profiles.try_emplace({point.zero, tensor_place(point)});
+  if (is_new) {
+    found->second = fitting(point);
+  }
+  return found->second;
+}
+
+bool ClosedForm::unfit(const PlanPoint& point) const {
+  if (fitted_alike(point) != fitted_.point) {
+    return false;
+  }
+  // Where tensor groups are changes times, not memory.
+  const auto first =
+      fitted_.profiles.lower_bound({point.zero, std::numeric_limits<std::int64_t>::min()});
+  return first != fitted_.profiles.end() && first->first.first == point.zero && !first->second;
 }
 
 }  // namespace stagewright

@@ -11,6 +11,7 @@
 #include "core/cluster/cluster.h"
 #include "planner/search/group_places.h"
 #include "planner/search/layer_costs.h"
+#include "planner/search/layer_examples.h"
 #include "planner/search/plan_point.h"
 
 namespace stagewright {
@@ -24,30 +25,44 @@ class CostCache {
             const CostModel& cost,
             const Plan& common,
             const GroupPlaces& places)
-      : model_(model), cluster_(cluster), cost_(cost), common_(common), places_(places) {}
+      : model_(model),
+        distinct_(example_layers(model)),
+        cluster_(cluster),
+        cost_(cost),
+        common_(common),
+        places_(places) {}
 
-  /// For the point's tensor degree, micro-batch size and placement, with that recomputation.  Fails
-  /// as layer_costs() does.  Stays where it is.
-  [[nodiscard]] const Result<LayerCosts>& find(const PlanPoint& point, Recompute recompute);
-
- private:
   /// Tensor degree and place, sequence parallelism, micro-batch size, recomputation, precision of
   /// transfers.
   using Key = std::tuple<std::int32_t, std::int64_t, bool, std::int32_t, Recompute, bool>;
-  struct Entry {
-    std::once_flag once;
-    std::optional<Result<LayerCosts>> costs;
-  };
+  /// `tensor_place`: GroupPlaces', of the point.
+  [[nodiscard]] static Key key_of(const PlanPoint& point,
+                                  std::int64_t tensor_place,
+                                  Recompute recompute);
+  /// For the point's tensor degree, micro-batch size and placement, with the key's recomputation.
+  /// Fails as layer_costs() does.  Stays where it is.
+  [[nodiscard]] const Result<LayerCosts>& find(const PlanPoint& point, const Key& key);
 
-  [[nodiscard]] Result<LayerCosts> make(const PlanPoint& point, Recompute recompute) const;
+ private:
+  template <class T>
+  struct Once {
+    std::once_flag once;
+    std::optional<Result<T>> made;
+  };
+  template <class T>
+  using ByKey = std::map<Key, std::unique_ptr<Once<T>>>;
+
+  [[nodiscard]] Result<LayerCosts> make(const PlanPoint& point, const Key& key);
 
   const ModelGraph& model_;
+  const DistinctLayers distinct_;
   const Cluster& cluster_;
   const CostModel& cost_;
   const Plan& common_;
   const GroupPlaces& places_;
   std::mutex mutex_;
-  std::map<Key, std::unique_ptr<Entry>> entries_;
+  ByKey<LayerCosts> costs_;
+  ByKey<LayerExamples> examples_;  ///< whatever the place
 };
 
 }  // namespace stagewright

@@ -92,30 +92,35 @@ const Result<Summary>& time_list(const WalkJob& job,
                                  const Plan& plan,
                                  const Schedule& schedule,
                                  TimedLists& timed) {
-  TimedList list{.plan = plan, .buckets = {}, .summary = Summary{}};
-  list.plan.bucket_size.reset();
+  TimedLists::Key key{.plan = plan, .buckets = {}};
+  key.plan.bucket_size.reset();
   for (const RankProgram& program : schedule.programs) {
-    list.buckets.push_back(program.buckets);
+    key.buckets.push_back(program.buckets);
   }
-  const auto same = [&](const TimedList& other) {
-    return other.buckets == list.buckets && other.plan == list.plan;
-  };
-  if (const auto found = std::ranges::find_if(timed, same); found != timed.end()) {
-    return found->summary;
-  }
-  auto simulation = simulate(schedule,
-                             *job.closed_form.cluster,
-                             *job.closed_form.cost,
-                             {.trace = TraceDetail::kNone, .model_flops = job.model_flops});
-  if (simulation) {
-    list.summary = std::move(simulation->summary);
-  } else {
-    list.summary = tl::unexpected<Error>(std::move(simulation).error());
-  }
-  return timed.emplace_back(std::move(list)).summary;
+  return timed.find(std::move(key), [&]() -> Result<Summary> {
+    auto simulation = simulate(schedule,
+                               *job.closed_form.cluster,
+                               *job.closed_form.cost,
+                               {.trace = TraceDetail::kNone, .model_flops = job.model_flops});
+    if (!simulation) {
+      return tl::unexpected<Error>(std::move(simulation).error());
+    }
+    return std::move(simulation->summary);
+  });
 }
 
 }  // namespace
+
+const Result<Summary>& TimedLists::find(Key key, const std::function<Result<Summary>()>& time) {
+  List* list = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(lists_, key, &List::key);
+    list = found != lists_.end() ? &*found : &lists_.emplace_back(std::move(key));
+  }
+  std::call_once(list->once, [&] { list->summary.emplace(time()); });
+  return *list->summary;
+}
 
 Plan complete(const Leaf& leaf, const Plan& common) {
   return plan_of(leaf.point, leaf.estimate.stage_layers, leaf.estimate.recomputed, common);
@@ -174,8 +179,8 @@ Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf, Timed
   const Bytes usable = room.capacity + room.context;
   for (int attempt = 0;; ++attempt) {
     Plan plan = complete(leaf, common);
-    const auto schedule =
-        lower(*job.closed_form.model, *job.closed_form.cluster, plan, job.request->repeats);
+    const auto schedule = lower_to_price(
+        *job.closed_form.model, *job.closed_form.cluster, plan, job.request->repeats);
     if (!schedule) {
       return Rejection{std::move(plan), schedule.error().message};
     }

@@ -1,7 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,14 +31,32 @@ using Simulated = std::variant<Candidate, Rejection>;
 /// The leaf with the bound of its schedule's own order; unchanged where there is none.
 void refine(const WalkJob& job, OrderCache& orders, Leaf& leaf);
 
-/// A list that the static pass has timed.
-struct TimedList {
-  Plan plan;  ///< bucket size left out
-  /// By program.  Plans that differ in the bucket size alone have the same list where these agree.
-  std::vector<std::vector<GradientBucket>> buckets;
-  Result<Summary> summary;
+/// Lists that the static pass has timed, each once.  For several threads at once.
+class TimedLists {
+ public:
+  struct Key {
+    Plan plan;  ///< bucket size left out
+    /// By program.  Plans that differ in the bucket size alone have the same list where these
+    /// agree.
+    std::vector<std::vector<GradientBucket>> buckets;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  /// The list's summary, from `time` where nobody has asked for it yet.  Stays where it is.
+  [[nodiscard]] const Result<Summary>& find(Key key, const std::function<Result<Summary>()>& time);
+  [[nodiscard]] std::size_t size() const { return lists_.size(); }
+
+ private:
+  struct List {
+    explicit List(Key of) : key(std::move(of)) {}
+
+    Key key;
+    std::once_flag once;
+    std::optional<Result<Summary>> summary;
+  };
+
+  std::mutex mutex_;
+  std::deque<List> lists_;
 };
-using TimedLists = std::vector<TimedList>;
 
 /// Lowers and simulates a leaf.  Where its stages can be cut otherwise, or recompute more, and the
 /// exact memory is too much, that is tried with less room until it fits.  Lists among `timed`,

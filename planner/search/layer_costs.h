@@ -9,9 +9,12 @@
 #include "core/cluster/cluster.h"
 #include "core/model/model_graph.h"
 #include "core/plan/plan.h"
+#include "planner/search/distinct_layers.h"
 #include "sim/cost/cost_model.h"
 
 namespace stagewright {
+
+struct LayerExamples;
 
 /// What one layer costs where it is placed, for one tensor degree, micro-batch size and
 /// recompute choice.
@@ -56,7 +59,7 @@ struct LayerCosts {
   std::int64_t repeated = 0;
   LayerCost each;
   /// Shares of the last layer's parameters, gradients and optimizer state that a stage which also
-  /// holds the first layer saves: tied weights.
+  /// holds the first layer saves: tied weights.  Of the time of its update all.
   LayerCost tied;
   Bytes border{};  ///< activation that crosses a stage border per micro-batch
 };
@@ -67,12 +70,20 @@ struct LayerCosts {
 }
 
 /// `shape` fixes tp, micro_batch_size, sequence, precision, optimizer and the recompute choice of
-/// its first stage; its other fields do not matter.  `tensor` says where a tensor group sits;
-/// absent: on the first devices.  Fails as lower() does (heads not divisible by tp, ...).
+/// its first stage; its other fields do not matter.  The tensor group is on the first devices.
+/// Fails as lower() does (heads not divisible by tp, ...), and with kUnsupported where the layers'
+/// times do not add up in picoseconds.
 [[nodiscard]] Result<LayerCosts> layer_costs(const ModelGraph& model,
                                              const Cluster& cluster,
                                              const CostModel& cost,
+                                             const Plan& shape);
+/// The same of examples that are lowered already (layer_examples.h), for a tensor group that sits
+/// as `tensor` says; absent: on the first devices.
+[[nodiscard]] Result<LayerCosts> layer_costs(const ModelGraph& model,
+                                             const DistinctLayers& distinct,
+                                             const LayerExamples& examples,
+                                             const CostModel& cost,
                                              const Plan& shape,
-                                             const std::optional<GroupGeometry>& tensor = {});
+                                             const std::optional<GroupGeometry>& tensor);
 
 }  // namespace stagewright

@@ -34,7 +34,9 @@ Error nothing_fits(const WalkJob& job,
                         job.space->constraints.empty() ? "" : ", or free a constraint"),
             {}};
   }
-  if (!result.rejected.empty()) {
+  // Without a plan that was tried only degrees stand there that the model or the batch do not
+  // allow.
+  if (!result.rejected.empty() && (result.simulated > 0 || !without_price)) {
     return {ErrorCode::kInfeasible,
             fmt::format("none of {} points can be used: {}; use more devices, devices with more "
                         "memory, or a shorter sequence",

@@ -14,6 +14,9 @@ namespace stagewright {
 struct ReplicaLoad {
   Duration busy{};   ///< in a step
   Duration early{};  ///< at most so much of it comes before the rank's first forward
+  /// At least so much of it comes before the rank's last backward, if its backwards are whole and
+  /// its stages have no copies: reductions of all stages but its first.
+  Duration before_last{};
 };
 
 /// Where collectives hold computation up (ExecutionRules), which makes it a sum.  With R and G the
@@ -34,5 +37,9 @@ struct ReplicaLoad {
                                        const RankProfile& rank,
                                        std::int64_t micro_batches,
                                        ReplicaPrices& replicas);
+
+/// Of collectives that hold computation up and take `whole` one after the other, what nothing
+/// hides: all but that share, which is at most `cover`.  Grows with `whole`.
+[[nodiscard]] Duration exposed_load(Duration whole, double hidden, Duration cover);
 
 }  // namespace stagewright

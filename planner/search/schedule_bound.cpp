@@ -40,6 +40,28 @@ Duration lag_of(const PipelineWork& work, const StageCosts& stages, bool has_who
   return lag;
 }
 
+/// By index of the order's graph: reductions that hold up whatever comes next on the rank.
+std::vector<Duration> reductions_behind(const OrderCache::Entry& entry, const StageCosts& stages) {
+  const PipelineGraph& graph = entry.timer.graph();
+  std::vector<Duration> holds(graph.graph.size());
+  if (stages.reduction.empty()) {
+    return holds;
+  }
+  std::vector<bool> reduced(stages.reduction.size(), false);
+  for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
+    const std::vector<Action>& actions = entry.order.ranks[rank];
+    const auto indices = graph.of_rank(rank);
+    for (std::size_t i = actions.size(); i-- > 0;) {
+      const std::size_t s = actions[i].stage.index();
+      if (completes_gradients(actions[i].kind) && (!reduced[s] || stages.reduces_often)) {
+        reduced[s] = true;
+        holds[static_cast<std::size_t>(indices[i])] = stages.reduction[s];
+      }
+    }
+  }
+  return holds;
+}
+
 Duration time_of(const OrderCache::Entry& entry, const StageCosts& stages) {
   const PipelineGraph& graph = entry.timer.graph();
   const PipelineCosts costs{.forward = stages.forward,
@@ -55,13 +77,15 @@ Duration time_of(const OrderCache::Entry& entry, const StageCosts& stages) {
     lags.push_back(work.part ? lag_of(work, stages, entry.has_whole_backwards)
                              : std::min(Duration{}, stages.least_lag));
   }
+  const std::vector<Duration> holds = reductions_behind(entry, stages);
   std::vector<Duration> ends(graph.graph.size());
-  sweep_by_class(graph.graph, lags, prices, ends);
+  sweep_by_class(graph.graph, lags, prices, holds, ends);
   Duration last{};
   for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
     const auto actions = graph.of_rank(rank);
     if (!actions.empty()) {
-      last = std::max(last, ends[static_cast<std::size_t>(actions.back())] + stages.behind[rank]);
+      const auto end = static_cast<std::size_t>(actions.back());
+      last = std::max(last, ends[end] + std::max(stages.behind[rank], holds[end]));
     }
   }
   return stretched(last + stages.update, stages.stretch);

@@ -5,9 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
 #include <tbb/parallel_for.h>
@@ -19,6 +17,7 @@
 #include "planner/search/empty_space.h"
 #include "planner/search/front.h"
 #include "planner/search/impossible_degrees.h"
+#include "planner/search/leaf_queue.h"
 #include "planner/search/nothing_fits.h"
 #include "planner/search/pareto.h"
 #include "planner/search/simulate_leaves.h"
@@ -31,11 +30,13 @@ namespace {
 
 /// Spaces of so many points are walked at once, without a first plan.
 constexpr std::int64_t kSmallSpace = 20'000;
-/// Simulated together: more than the threads of a desktop, so that the result depends on none.
-constexpr std::size_t kBatch = 8;
+/// Simulated together, so that the result depends on no number of threads: as many as are wanted
+/// still, and a few where the next one may be the last.
+constexpr std::size_t kMostTogether = 8;
+constexpr std::size_t kFewTogether = 4;
 constexpr std::size_t kRefined = 64;
 /// Coarse plans tried for a first one that fits.
-constexpr std::size_t kMostFirstPlans = 64;
+constexpr std::size_t kMostFirstPlans = 512;
 constexpr std::size_t kMostRejections = 1000;
 /// Where what a walk has dropped may be better than what was found, more is kept the next time.
 constexpr std::size_t kMoreLeaves = 8;
@@ -107,20 +108,12 @@ class Search {
   void find_degrees();
   [[nodiscard]] std::vector<WalkResult> walk_all(const WalkJob& job);
   [[nodiscard]] std::vector<WalkResult> count_and_walk();
-  /// Objective of the bound, whether that is of the schedule's own order, and a running number.
-  using LeafKey = std::tuple<double, bool, std::int64_t>;
-  using LeafQueue = std::map<LeafKey, Leaf>;
-
-  [[nodiscard]] static std::vector<Leaf> next_leaves(
-      LeafQueue& queue,
-      bool refined,
-      std::size_t most,
-      const std::function<bool(double next)>& enough);
   void refine_all(std::vector<Leaf> leaves, LeafQueue& queue);
   void simulate_all(std::vector<Leaf> leaves);
-  /// Simulates leaves, best first, until `enough` says so for the objective of the
-  /// next one's bound.  The least objective that is left.
+  /// Simulates leaves, best first, until `enough` says so for the objective of the next one's
+  /// bound, of which at least `wanted` plans are asked.  The least objective that is left.
   double simulate_in_order(std::vector<Leaf> leaves,
+                           std::size_t wanted,
                            const std::function<bool(double next)>& enough);
   void keep(Simulated simulated);
   void first_plans(std::vector<WalkResult> walks);
@@ -157,7 +150,6 @@ class Search {
   std::vector<PlanPoint> tried_;
   LeafSimulator simulator_;
   OrderCache orders_;
-  std::int64_t numbered_ = 0;
   std::int64_t priced_ = 0;  ///< simulated, and not rejected
   std::vector<Leaf> leaves_;
   double unseen_ = std::numeric_limits<double>::infinity();  ///< least bound that nobody simulated
@@ -245,23 +237,6 @@ void Search::keep(Simulated simulated) {
   all_.insert(place, std::move(candidate));
 }
 
-std::vector<Leaf> Search::next_leaves(LeafQueue& queue,
-                                      bool refined,
-                                      std::size_t most,
-                                      const std::function<bool(double next)>& enough) {
-  std::vector<Leaf> leaves;
-  while (!queue.empty() && leaves.size() < most) {
-    const auto next = queue.begin();
-    const bool is_refined = std::get<1>(next->first);
-    if (is_refined != refined || enough(std::get<0>(next->first))) {
-      break;
-    }
-    leaves.push_back(std::move(next->second));
-    queue.erase(next);
-  }
-  return leaves;
-}
-
 void Search::refine_all(std::vector<Leaf> leaves, LeafQueue& queue) {
   arena_.execute([&] {
     tbb::parallel_for(
@@ -269,8 +244,7 @@ void Search::refine_all(std::vector<Leaf> leaves, LeafQueue& queue) {
   });
   for (Leaf& leaf : leaves) {
     if (leaf.estimate.fits) {
-      const double value = leaf.value;
-      queue.emplace(LeafKey{value, true, numbered_++}, std::move(leaf));
+      queue.add(std::move(leaf), true);
     } else {
       ++result_.out_of_memory;
     }
@@ -296,25 +270,26 @@ void Search::simulate_all(std::vector<Leaf> leaves) {
 /// Best first: whatever has the least bound is timed in its own order, and simulated once it still
 /// has the least.
 double Search::simulate_in_order(std::vector<Leaf> leaves,
+                                 std::size_t wanted,
                                  const std::function<bool(double next)>& enough) {
   LeafQueue queue;
   for (Leaf& leaf : leaves) {
-    const double value = leaf.value;
-    queue.emplace(LeafKey{value, false, numbered_++}, std::move(leaf));
+    queue.add(std::move(leaf), false);
   }
-  while (!queue.empty() && !enough(std::get<0>(queue.begin()->first))) {
+  while (!queue.empty() && !enough(queue.least())) {
     if (stopped()) {
       result_.interrupted = true;
       break;
     }
-    if (std::get<1>(queue.begin()->first)) {
-      simulate_all(next_leaves(queue, true, kBatch, enough));
+    if (queue.first_is_refined()) {
+      const std::size_t missing = wanted - std::min(wanted, all_.size());
+      const std::size_t together = std::clamp(missing, kFewTogether, kMostTogether);
+      simulate_all(queue.take(together, enough));
     } else {
-      refine_all(next_leaves(queue, false, kRefined, enough), queue);
+      refine_all(queue.take(kRefined, enough), queue);
     }
   }
-  return queue.empty() ? std::numeric_limits<double>::infinity()
-                       : std::get<0>(queue.begin()->first);
+  return queue.least();
 }
 
 /// Plans to measure all others by.
@@ -328,7 +303,7 @@ void Search::first_plans(std::vector<WalkResult> walks) {
     leaves.resize(kMostFirstPlans);
   }
   const std::size_t wanted = request_.gap > 0 ? 1 : kept();
-  simulate_in_order(std::move(leaves), [&](double next) {
+  simulate_in_order(std::move(leaves), wanted, [&](double next) {
     const bool found = all_.size() >= wanted;
     return found && (request_.gap > 0 || next >= worst_kept());
   });
@@ -413,9 +388,9 @@ void Search::simulate_front() {
     }
     return all_.size() >= kept() && bound >= best() * (1 - request_.gap);
   };
-  double next = simulate_in_order(std::move(leaves_), enough);
+  double next = simulate_in_order(std::move(leaves_), kept(), enough);
   while (!result_.interrupted && !all_simulated() && walk_for_dropped()) {
-    next = std::min(next, simulate_in_order(std::move(leaves_), enough));
+    next = std::min(next, simulate_in_order(std::move(leaves_), kept(), enough));
   }
   for (const double dropped : dropped_) {
     unseen_ = std::min(unseen_, dropped);

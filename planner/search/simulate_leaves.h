@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <deque>
 #include <vector>
 
@@ -20,9 +19,10 @@ class LeafSimulator {
  private:
   /// Points that differ in nothing else.
   struct SameButBuckets {
+    explicit SameButBuckets(const PlanPoint& of) : point(of) {}
+
     PlanPoint point;
     TimedLists timed;
-    std::vector<std::size_t> leaves;  ///< among those at hand
   };
 
   [[nodiscard]] SameButBuckets& alike_with(PlanPoint point);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 
 namespace stagewright {
 namespace {
@@ -82,6 +83,60 @@ void add_stage(RankProfile& rank, const Stage& stage) {
   rank.saved += stage.sum.saved;
 }
 
+/// Whether a step never waits for `a` where it waits for `b`.
+bool outlasts(const RankProfile& b, const RankProfile& a) {
+  const auto costs = [](const RankProfile& rank) {
+    return std::tie(rank.work,
+                    rank.backward,
+                    rank.split_work,
+                    rank.forward_input,
+                    rank.optimizer,
+                    rank.parameters,
+                    rank.gradients,
+                    rank.least_gradients,
+                    rank.first_gradients,
+                    rank.own_gradients,
+                    rank.own_parameters);
+  };
+  return a.head <= b.head && a.borders <= b.borders && a.up <= b.up && a.up_input <= b.up_input &&
+         costs(a) == costs(b);
+}
+
+bool hold_alike(const RankProfile& a, const RankProfile& b) {
+  const auto bytes = [](const RankProfile& rank) {
+    return std::tie(rank.parameters,
+                    rank.gradients,
+                    rank.optimizer_state,
+                    rank.least_gradients,
+                    rank.least_parameters,
+                    rank.saved,
+                    rank.least_saved,
+                    rank.least_waiting,
+                    rank.working,
+                    rank.input_working);
+  };
+  return bytes(a) == bytes(b);
+}
+
+void group_ranks(StageProfile& profile) {
+  for (std::size_t r = 0; r < profile.ranks.size(); ++r) {
+    const RankProfile& rank = profile.ranks[r];
+    const auto number = static_cast<std::int32_t>(r);
+    const auto of = [&](std::int32_t other) -> const RankProfile& {
+      return profile.ranks[static_cast<std::size_t>(other)];
+    };
+    if (profile.latest.empty() || !outlasts(of(profile.latest.back()), rank)) {
+      if (!profile.latest.empty() && outlasts(rank, of(profile.latest.back()))) {
+        profile.latest.pop_back();
+      }
+      profile.latest.push_back(number);
+    }
+    if (r == 0 || !hold_alike(profile.ranks[r - 1], rank)) {
+      profile.first_alike.push_back(number);
+    }
+  }
+}
+
 }  // namespace
 
 StageProfile stage_profile(const PointCosts& costs,
@@ -141,6 +196,7 @@ StageProfile stage_profile(const PointCosts& costs,
       rank.parameters -= tied.parameters;
       rank.gradients -= tied.gradients;
       rank.optimizer_state -= tied.optimizer_state;
+      rank.optimizer -= tied.optimizer;
       // The tied bucket is no part of what is gathered or scattered stage by stage.
       rank.least_gradients = Bytes{};
       rank.least_parameters = Bytes{};
@@ -150,6 +206,7 @@ StageProfile stage_profile(const PointCosts& costs,
     rank.own_gradients = rank.gradients - (shared ? tied.gradients : Bytes{});
     rank.own_parameters = rank.parameters - (shared ? tied.parameters : Bytes{});
   }
+  group_ranks(profile);
   return profile;
 }
 

@@ -60,6 +60,11 @@ struct RankProfile {
 struct StageProfile {
   std::vector<RankProfile> ranks;
   std::int32_t copies = 1;
+  /// Ranks that a step's time depends on: of neighbours that work and exchange alike, one that
+  /// begins and comes back last.
+  std::vector<std::int32_t> latest;
+  /// The first rank of each run of ranks that hold alike.
+  std::vector<std::int32_t> first_alike;
 };
 
 /// `placement` as PipelineOrder's: [copy][stage] = rank; the rest as for stage_sums().

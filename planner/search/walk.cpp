@@ -15,7 +15,7 @@ namespace {
 
 /// A first plan may be this much worse than the best of its degrees.
 constexpr double kCoarseSlack = 1.1;
-constexpr std::size_t kCoarseLeaves = 4;
+constexpr std::size_t kCoarseLeaves = 8;
 constexpr std::size_t kMostEstimates = 32;
 
 /// Places of the dimensions behind which something new is known.
@@ -141,7 +141,8 @@ class Walk {
       const auto schedules = schedule_generators();
       const auto usual = [&](std::int64_t value) {
         const std::string_view schedule = schedules[static_cast<std::size_t>(value)].name;
-        return schedule == "1f1b" || schedule == "interleaved-1f1b";
+        return schedule == "1f1b" || schedule == "interleaved-1f1b" || schedule == "dualpipe-v" ||
+               schedule == "zb-v";
       };
       if (std::ranges::any_of(values, usual)) {
         std::erase_if(values, [&](std::int64_t value) { return !usual(value); });
@@ -174,8 +175,12 @@ class Walk {
         drop(&SpaceCounts::duplicates, level, point);
         return true;
       }
-      Bound bound{.time = closed_form_.time_of_pipeline(point), .memory = {}};
+      Bound bound{.time = closed_form_.of_last_rank(point), .memory = {}};
       bool dear = value_at(point, bound) >= limit();
+      if (!dear) {
+        bound.time = closed_form_.time_of_pipeline(point);
+        dear = value_at(point, bound) >= limit();
+      }
       if (!dear) {
         bound.memory = closed_form_.memory_of_pipeline(point);
         dear = value_at(point, bound) >= limit();
@@ -203,21 +208,39 @@ class Walk {
   void drop_equal_orders(std::size_t level,
                          const PlanPoint& point,
                          std::vector<std::int64_t>& orders) {
-    std::vector<RankPlaces> kept;
+    find_equal_orders(level, point, orders);
     std::erase_if(orders, [&](std::int64_t order) {
+      const bool equal = std::ranges::find(equal_orders_, order) != equal_orders_.end();
+      if (equal) {
+        PlanPoint next = point;
+        dimensions()[level].set(next, order);
+        drop(&SpaceCounts::duplicates, level + 1, next);
+      }
+      return equal;
+    });
+  }
+
+  /// Once for all points of the same degrees, which have the same orders.
+  void find_equal_orders(std::size_t level,
+                         const PlanPoint& point,
+                         const std::vector<std::int64_t>& orders) {
+    if (ordered_.dp == point.dp && ordered_.cp == point.cp && compared_orders_ == orders) {
+      return;
+    }
+    ordered_ = point;
+    compared_orders_ = orders;
+    equal_orders_.clear();
+    std::vector<RankPlaces> kept;
+    for (const std::int64_t order : orders) {
       PlanPoint next = point;
       dimensions()[level].set(next, order);
       const auto places = job_.closed_form.places->exact_places(next);
-      if (!places) {
-        return false;
+      if (places && std::ranges::find(kept, *places) != kept.end()) {
+        equal_orders_.push_back(order);
+      } else if (places) {
+        kept.push_back(*places);
       }
-      if (std::ranges::find(kept, *places) != kept.end()) {
-        drop(&SpaceCounts::duplicates, level + 1, next);
-        return true;
-      }
-      kept.push_back(*places);
-      return false;
-    });
+    }
   }
 
   bool pruned_by_exchange(std::size_t level, const PlanPoint& point) {
@@ -403,6 +426,9 @@ class Walk {
   ClosedForm closed_form_;
   std::optional<TrainingSetup> setup_;  ///< of the point at hand
   WalkResult result_;
+  PlanPoint ordered_;  ///< whose degrees compared_orders_ belong to
+  std::vector<std::int64_t> compared_orders_;
+  std::vector<std::int64_t> equal_orders_;  ///< those of them that an earlier one stands for
   PlanPoint shared_point_;
   std::optional<Estimate> shared_;  ///< of all buckets of that point
   double best_ = std::numeric_limits<double>::infinity();

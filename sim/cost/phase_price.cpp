@@ -354,6 +354,7 @@ PhasePrice price_phase(const RankProgram& program,
   PhasePrice price;
   price.ops = std::move(priced.ops);
   price.glue = priced.glue;
+  price.seconds = priced.seconds;
   std::vector<const Operation*> ops;
   std::vector<Duration> durations;
   std::vector<bool> blocks;

@@ -61,6 +61,7 @@ struct PhasePrice {
   /// where all operations of the segment were measured, too.
   Duration glue{};
   std::map<PriceSource, Duration> by_source;  ///< sum of the operations' durations
+  double seconds = 0;                         ///< as in PricedOperations
   Flops flops{};
   Bytes bytes{};  ///< memory traffic of the compute operations
   friend bool operator==(const PhasePrice&, const PhasePrice&) = default;

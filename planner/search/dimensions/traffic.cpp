@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "core/base/dtype.h"
 #include "planner/search/dimensions/registry.h"
@@ -37,10 +38,6 @@ const Orders& all_orders() {
   return kOrders;
 }
 
-std::int64_t degree_of(const PlanPoint& point, const std::string& axis) {
-  return axis == "tp" ? point.tp : axis == "cp" ? point.cp : axis == "dp" ? point.dp : point.pp;
-}
-
 /// Bits of the axes with more than one member.
 std::uint64_t divided_axes(const PlanPoint& point) {
   return std::uint64_t{point.tp > 1} | std::uint64_t{point.cp > 1} << 1U |
@@ -49,21 +46,18 @@ std::uint64_t divided_axes(const PlanPoint& point) {
 
 /// Axes of one member lie in the usual places behind each other, so that every way to number the
 /// ranks is there once.
-bool distinct(const RankOrder& order, const PlanPoint& point) {
+bool distinct(const RankOrder& order, std::uint64_t divided) {
   static constexpr std::array<std::string_view, 4> kUsual{"tp", "cp", "dp", "pp"};
-  std::size_t singles = 0;
+  const auto singles = kUsual.size() - static_cast<std::size_t>(std::popcount(divided));
   std::size_t last = 0;
-  for (const std::string_view axis : kUsual) {
-    singles += degree_of(point, std::string(axis)) == 1 ? 1 : 0;
-  }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool single = degree_of(point, order[i]) == 1;
+    const auto usual =
+        static_cast<std::size_t>(std::ranges::find(kUsual, order[i]) - kUsual.begin());
+    const bool single = (divided >> usual & 1U) == 0;
     if (single != (i < singles)) {
       return false;
     }
     if (single) {
-      const auto usual =
-          static_cast<std::size_t>(std::ranges::find(kUsual, order[i]) - kUsual.begin());
       if (i > 0 && usual < last) {
         return false;
       }
@@ -71,6 +65,29 @@ bool distinct(const RankOrder& order, const PlanPoint& point) {
     }
   }
   return true;
+}
+
+/// Of axes that are divided so; the first of them numbers the ranks as the usual order does.
+std::vector<std::int64_t> distinct_orders(std::uint64_t divided) {
+  std::vector<std::int64_t> values;
+  const auto& orders = all_orders().orders;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    if (distinct(orders[i], divided)) {
+      values.push_back(values.empty() ? 0 : static_cast<std::int64_t>(i));
+    }
+  }
+  return values;
+}
+
+const std::vector<std::int64_t>& known_orders(std::uint64_t divided) {
+  static const std::vector<std::vector<std::int64_t>> kKnown = [] {
+    std::vector<std::vector<std::int64_t>> known;
+    for (std::uint64_t axes = 0; axes < 16; ++axes) {
+      known.push_back(distinct_orders(axes));
+    }
+    return known;
+  }();
+  return kKnown[divided];
 }
 
 }  // namespace
@@ -88,15 +105,8 @@ Dimension rank_order_dimension() {
                   out.push_back(0);
                   return;
                 }
-                const auto& orders = all_orders().orders;
-                bool usual = false;
-                for (std::size_t i = 0; i < orders.size(); ++i) {
-                  if (distinct(orders[i], point)) {
-                    // The first of them numbers the ranks as the usual order does.
-                    out.push_back(usual ? static_cast<std::int64_t>(i) : 0);
-                    usual = true;
-                  }
-                }
+                const std::vector<std::int64_t>& orders = known_orders(divided_axes(point));
+                out.insert(out.end(), orders.begin(), orders.end());
               },
           .get = [](const PlanPoint& point) { return std::int64_t{point.rank_order}; },
           .set = [](PlanPoint& point,

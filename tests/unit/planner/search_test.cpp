@@ -104,7 +104,8 @@ TEST_F(SearchTest, TheBoundsAreNeverAboveTheStaticPass) {
   }
 }
 
-TEST_F(SearchTest, PlansWhoseBucketsAreTheSameAreTimedOnce) {
+/// Enough weights that what replicas exchange takes as long as the layers.
+ModelGraph wide_model() {
   TransformerShape shape;
   shape.layers = 6;
   shape.hidden = 1024;
@@ -113,7 +114,30 @@ TEST_F(SearchTest, PlansWhoseBucketsAreTheSameAreTimedOnce) {
   shape.feed_forward = 4096;
   shape.vocabulary = 1024;
   shape.max_sequence = 8;
-  model_ = make_transformer("wide", "gpt2", shape).value();
+  return make_transformer("wide", "gpt2", shape).value();
+}
+
+TEST_F(SearchTest, TheBoundsHoldWhereReplicasExchangeMuch) {
+  model_ = wide_model();
+  request_.global_batch = 32;
+  request_.precision = {.compute = DType::kBFloat16};
+  fix("devices", "8..16");
+  fix("dp", "2..");
+  fix("pp", "2..");
+  fix("layers", "balanced,even");
+  std::size_t close = 0;
+  const auto all = points(cluster("2x8xa100-80gb-sxm"), 907);
+  EXPECT_GT(all.size(), 50U);
+  for (const Priced& priced : all) {
+    EXPECT_LE(priced.bound.time, priced.step) << text(priced.point);
+    EXPECT_LE(priced.bound.memory, priced.memory) << text(priced.point);
+    close += to_seconds(priced.bound.time) > 0.97 * to_seconds(priced.step) ? 1 : 0;
+  }
+  EXPECT_GT(2 * close, all.size());
+}
+
+TEST_F(SearchTest, PlansWhoseBucketsAreTheSameAreTimedOnce) {
+  model_ = wide_model();
   const Cluster eight = cluster("1x8xa100-80gb-sxm");
   const Plan common = common_plan(model_, eight, request_);
   const GroupPlaces places(eight);
