@@ -1,10 +1,7 @@
 #include "runtime/comm/chunk.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-
-#include "runtime/comm/reduce.h"
+#include <vector>
 
 namespace stagewright {
 
@@ -13,9 +10,6 @@ namespace {
 /// Big enough that taking a chunk costs nothing beside doing it (about 10 us), small
 /// enough that a few threads finish a megabyte together.
 constexpr std::size_t kChunkBytes = std::size_t{128} * 1024;
-
-/// Of the running sum: it stays in the first-level cache next to a piece of one input.
-constexpr std::size_t kBlockBytes = std::size_t{8} * 1024;
 
 /// A range of bytes within a part.
 struct Range {
@@ -34,34 +28,23 @@ struct Range {
           count * size_of(contract.type)};
 }
 
-void copy(std::byte* out, const std::byte* in, std::size_t bytes) {
-  if (out != in && bytes > 0) {
-    std::memcpy(out, in, bytes);
-  }
-}
-
 /// out of `writers` at `out_offset` = reduction of everybody's in at `in_offset`.
-void reduce(const Contract& contract,
+void reduce(DataMover& mover,
+            const Contract& contract,
             std::span<const MemberBuffers> members,
             std::span<const MemberBuffers> writers,
             std::size_t in_offset,
             std::size_t out_offset,
             std::size_t bytes) {
-  alignas(64) std::array<std::byte, kBlockBytes> sum;  // NOLINT: written before it is read
-  for (std::size_t done = 0; done < bytes; done += kBlockBytes) {
-    const std::size_t block = std::min(kBlockBytes, bytes - done);
-    std::memcpy(sum.data(), members.front().in + in_offset + done, block);
-    for (const MemberBuffers& member : members.subspan(1)) {
-      accumulate(contract.type,
-                 contract.reduction,
-                 sum.data(),
-                 member.in + in_offset + done,
-                 block / size_of(contract.type));
-    }
-    for (const MemberBuffers& writer : writers) {
-      std::memcpy(writer.out + out_offset + done, sum.data(), block);
-    }
+  std::vector<const std::byte*> ins;
+  for (const MemberBuffers& member : members) {
+    ins.push_back(member.in + in_offset);
   }
+  std::vector<std::byte*> outs;
+  for (const MemberBuffers& writer : writers) {
+    outs.push_back(writer.out + out_offset);
+  }
+  mover.reduce(contract.type, contract.reduction, ins, outs, bytes);
 }
 
 }  // namespace
@@ -77,7 +60,8 @@ Chunking cut(const Contract& contract, std::size_t members) {
   return chunking;
 }
 
-void do_chunk(const Contract& contract,
+void do_chunk(DataMover& mover,
+              const Contract& contract,
               std::span<const MemberBuffers> members,
               const Chunking& chunking,
               std::size_t chunk) {
@@ -86,24 +70,29 @@ void do_chunk(const Contract& contract,
   const std::size_t in_whole = part_offset + range.begin;
   switch (contract.kind) {
     case CommKind::kAllReduce:
-      return reduce(contract, members, members, range.begin, range.begin, range.bytes);
+      return reduce(mover, contract, members, members, range.begin, range.begin, range.bytes);
     case CommKind::kReduceScatter:
-      return reduce(
-          contract, members, members.subspan(range.part, 1), in_whole, range.begin, range.bytes);
+      return reduce(mover,
+                    contract,
+                    members,
+                    members.subspan(range.part, 1),
+                    in_whole,
+                    range.begin,
+                    range.bytes);
     case CommKind::kAllGather:
       for (const MemberBuffers& member : members) {
-        copy(member.out + in_whole, members[range.part].in + range.begin, range.bytes);
+        mover.copy(member.out + in_whole, members[range.part].in + range.begin, range.bytes);
       }
       return;
     case CommKind::kBroadcast: {
       const std::byte* root = members[static_cast<std::size_t>(contract.root)].in;
       for (const MemberBuffers& member : members) {
-        copy(member.out + range.begin, root + range.begin, range.bytes);
+        mover.copy(member.out + range.begin, root + range.begin, range.bytes);
       }
       return;
     }
     case CommKind::kTransfer:
-      return copy(members[1].out + range.begin, members[0].in + range.begin, range.bytes);
+      return mover.copy(members[1].out + range.begin, members[0].in + range.begin, range.bytes);
     case CommKind::kBarrier:
       return;
   }

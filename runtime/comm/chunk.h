@@ -4,6 +4,7 @@
 #include <span>
 
 #include "runtime/comm/contract.h"
+#include "runtime/comm/data_mover.h"
 
 namespace stagewright {
 
@@ -26,7 +27,8 @@ struct Chunking {
 [[nodiscard]] Chunking cut(const Contract& contract, std::size_t members);
 
 /// Moves, or reduces in member order, one chunk.  REQUIRES: chunk < chunking.chunks().
-void do_chunk(const Contract& contract,
+void do_chunk(DataMover& mover,
+              const Contract& contract,
               std::span<const MemberBuffers> members,
               const Chunking& chunking,
               std::size_t chunk);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "runtime/backend_error.h"
 #include "runtime/comm/host_run.h"
 #include "runtime/comm/meeting.h"
 
@@ -203,20 +204,38 @@ bool HostProgress::transfer_one_chunk(Agenda& agenda) {
   if (meeting == nullptr) {
     return false;
   }
+  std::optional<Error> failed;
   transferring_.fetch_add(1);
-  if (!run_.aborted()) {
-    (void)meeting->transfer_chunk(run_.clock(), agenda);
-  }
+  (void)make_chunk(*meeting, agenda, failed);
   transferring_.fetch_sub(1);
+  if (failed) {
+    run_.abort(*failed);
+  }
   agenda.run();
   return true;
 }
 
 void HostProgress::transfer(Meeting& meeting, Agenda& agenda) {
+  std::optional<Error> failed;
   transferring_.fetch_add(1);
-  while (!run_.aborted() && meeting.transfer_chunk(run_.clock(), agenda)) {
+  while (make_chunk(meeting, agenda, failed)) {
   }
   transferring_.fetch_sub(1);
+  if (failed) {
+    run_.abort(*failed);
+  }
+}
+
+bool HostProgress::make_chunk(Meeting& meeting, Agenda& agenda, std::optional<Error>& failed) {
+  if (run_.aborted()) {
+    return false;
+  }
+  try {
+    return meeting.transfer_chunk(run_.clock(), *run_.options().mover, agenda);
+  } catch (const BackendError& error) {
+    failed = error.error();
+    return false;
+  }
 }
 
 void HostProgress::await_transfers() const {

@@ -86,6 +86,8 @@ class HostProgress {
   [[nodiscard]] bool may_begin(HostOperation& operation, Agenda& agenda);
   [[nodiscard]] std::shared_ptr<Meeting> next_offer();
   [[nodiscard]] bool transfer_one_chunk(Agenda& agenda);
+  /// False where none is left, or it failed.
+  [[nodiscard]] bool make_chunk(Meeting& meeting, Agenda& agenda, std::optional<Error>& failed);
   void wait_until_ready(HostOperation& operation);
   /// After waiting: offers made while this thread still counted as one that waits are not
   /// left to nobody.

@@ -9,6 +9,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "runtime/comm/data_mover.h"
 #include "runtime/comm/run_clock.h"
 
 namespace stagewright {
@@ -21,6 +22,7 @@ struct HostRunOptions {
   Bytes busy_inline_limit;   ///< the same while no core is idle
   Duration spin{};           ///< busy wait before a waiting thread sleeps
   bool spare_cores = false;  ///< there are more cores than ranks
+  std::shared_ptr<DataMover> mover = make_host_mover();
 
   [[nodiscard]] Bytes transfer_limit(bool idle_core) const {
     return idle_core ? inline_limit : busy_inline_limit;

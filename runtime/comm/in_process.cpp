@@ -136,6 +136,9 @@ Result<std::unique_ptr<World>> make_in_process_world(const WorldSpec& spec,
   // most twice that; less where every moment is a computing rank's.
   run.spin = std::chrono::microseconds(spec.ranks <= cores ? 50 : 20);
   run.spare_cores = spec.ranks < cores;
+  if (options.mover != nullptr) {
+    run.mover = options.mover;
+  }
   return std::make_unique<InProcessWorld>(spec, run);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/base/units.h"
+#include "runtime/comm/data_mover.h"
 #include "runtime/comm/world.h"
 
 namespace stagewright {
@@ -16,6 +17,8 @@ struct InProcessOptions {
   /// is left to threads that wait, or else to the ranks' progress threads.  64 KiB take
   /// about as long to copy as a thread takes to wake.
   Bytes inline_limit = Bytes(64 * 1024);
+  /// What moves the data; null: for memory of the host.
+  std::shared_ptr<DataMover> mover;
 };
 
 /// A world whose ranks are threads of this process: hand-over without intermediate copies,

@@ -24,13 +24,13 @@ void Meeting::bring(std::size_t member,
   ++arrived_;
 }
 
-bool Meeting::transfer_chunk(const RunClock& clock, Agenda& agenda) {
+bool Meeting::transfer_chunk(const RunClock& clock, DataMover& mover, Agenda& agenda) {
   const std::size_t chunk = next_.fetch_add(1);
   if (chunk >= chunking_.chunks()) {
     return false;
   }
   const Duration before = thread_time();
-  do_chunk(contract_, buffers_, chunking_, chunk);
+  do_chunk(mover, contract_, buffers_, chunking_, chunk);
   thread_time_.fetch_add((thread_time() - before).count());
   if (ended_.fetch_add(1) + 1 == chunking_.chunks()) {
     const TimePoint done = clock.now();

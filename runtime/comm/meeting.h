@@ -35,8 +35,8 @@ class Meeting {
   // From here on REQUIRES: complete().
 
   /// Makes one chunk that nobody has taken; false if there is none.  The thread that makes
-  /// the last one to end completes the operations.
-  [[nodiscard]] bool transfer_chunk(const RunClock& clock, Agenda& agenda);
+  /// the last one to end completes the operations.  Throws what the mover throws.
+  [[nodiscard]] bool transfer_chunk(const RunClock& clock, DataMover& mover, Agenda& agenda);
   [[nodiscard]] bool all_taken() const { return next_.load() >= chunking_.chunks(); }
   /// What is moved, of one member.
   [[nodiscard]] Bytes bytes() const;

@@ -46,7 +46,7 @@ class NcclHostEvent final : public NcclEvent {
 
  private:
   std::string label_;
-  CommTimes times_;            // complete before ready_ is set
+  CommTimes times_;             // complete before ready_ is set
   std::optional<Error> error_;  // the same
   std::atomic<bool> ready_ = false;
 };

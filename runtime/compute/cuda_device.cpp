@@ -144,7 +144,7 @@ class CudaDevice final : public ComputeDevice {
 
 }  // namespace
 
-Result<std::unique_ptr<ComputeDevice>> make_cuda_device(const CudaOptions& options) {
+Result<CudaFound> find_cuda(const CudaOptions& options) {
   const std::span<const std::byte> image = options.image.empty() ? device_image() : options.image;
   if (image.empty()) {
     return fail(ErrorCode::kUnsupported,
@@ -163,12 +163,20 @@ Result<std::unique_ptr<ComputeDevice>> make_cuda_device(const CudaOptions& optio
     return fail(ErrorCode::kUnsupported,
                 fmt::format("no CUDA device {}: {} are visible", options.device, *count));
   }
+  return CudaFound{*cuda, image};
+}
+
+Result<std::unique_ptr<ComputeDevice>> make_cuda_device(const CudaOptions& options) {
+  Result<CudaFound> found = find_cuda(options);
+  if (!found) {
+    return pass_on(std::move(found));
+  }
   Result<std::shared_ptr<const CublasLtLibrary>> cublas = load_cublas_lt(options.cublas_lt_library);
   if (!cublas) {
     return pass_on(std::move(cublas));
   }
   try {
-    return std::make_unique<CudaDevice>(*cuda, *cublas, image, options);
+    return std::make_unique<CudaDevice>(found->cuda, *cublas, found->image, options);
   } catch (const BackendError& error) {
     return tl::unexpected<Error>(error.error());
   }

@@ -22,6 +22,17 @@ struct CudaOptions {
   Bytes gemm_workspace = Bytes(std::int64_t{32} << 20);
 };
 
+struct CudaLibrary;
+
+/// What all that use a device need.
+struct CudaFound {
+  std::shared_ptr<const CudaLibrary> cuda;
+  std::span<const std::byte> image;
+};
+
+/// kUnsupported, saying what is missing, without the library, the device or code for it.
+[[nodiscard]] Result<CudaFound> find_cuda(const CudaOptions& options);
+
 /// A device of CUDA.  Products of fp32 and of 16-bit matrices go to cuBLASLt; the other operations
 /// compute in fp32, on widened copies of 16-bit operands.  kUnsupported, saying what is missing,
 /// without the libraries, a device or, in the program, code for devices.

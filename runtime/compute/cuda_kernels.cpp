@@ -1,9 +1,6 @@
 #include "runtime/compute/cuda_kernels.h"
 
-#include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "core/base/check.h"
 #include "runtime/compute/attention_blocks.h"
@@ -36,16 +33,8 @@ CudaKernels::CudaKernels(CudaQueue& queue,
     : queue_(queue),
       gemm_(queue, std::move(cublas), gemm_workspace),
       scratch_(queue),
-      wide_(queue) {
-  const CudaLibrary& cuda = queue_.cuda();
-  cuda.check(
-      cuda.cudaLibraryLoadData(&code_, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-      "cudaLibraryLoadData");
-}
-
-CudaKernels::~CudaKernels() {
-  (void)queue_.cuda().cudaLibraryUnload(code_);
-}
+      wide_(queue),
+      code_(queue, image) {}
 
 void CudaKernels::begin_operation(bool tf32) {
   tf32_ = tf32;
@@ -53,43 +42,9 @@ void CudaKernels::begin_operation(bool tf32) {
   wide_.begin_operation();
 }
 
-template <class Kernel>
-void CudaKernels::launch(const Kernel& kernel, Index count) {
-  static_assert(kernels::kEntryOf<Kernel> != nullptr, "an entry of the device's code");
-  constexpr kernels::KernelForm kForm = kernels::kFormOf<Kernel>;
-  Index columns = 1;
-  if constexpr (kForm == kernels::KernelForm::kColumns) {
-    columns = kernel.width;
-  }
-  if (count <= 0 || columns <= 0) {
-    return;
-  }
-  Kernel argument = kernel;
-  std::array<void*, 3> arguments = {&count, &columns, &argument};
-  launch_entry(kernels::kEntryOf<Kernel>, kernels::grid_of(kForm, count, columns), arguments);
-}
-
-void CudaKernels::launch_entry(const char* entry,
-                               const kernels::DeviceGrid& grid,
-                               std::span<void*> arguments) {
-  const CudaLibrary& cuda = queue_.cuda();
-  cudaKernel_t& found = entries_[entry];
-  if (found == nullptr) {
-    cuda.check(cuda.cudaLibraryGetKernel(&found, code_, entry),
-               fmt::format("cudaLibraryGetKernel of '{}'", entry));
-  }
-  cuda.check(cuda.cudaLaunchKernel(static_cast<const void*>(found),
-                                   dim3(grid.blocks, 1, 1),
-                                   dim3(grid.threads_x, grid.threads_y, 1),
-                                   arguments.data(),
-                                   grid.shared_bytes,
-                                   queue_.stream()),
-             fmt::format("the launch of '{}'", entry));
-}
-
 #define STAGEWRIGHT_LAUNCH_KERNEL(name, type)                        \
   void CudaKernels::name(const kernels::type& kernel, Index count) { \
-    launch(kernel, count);                                           \
+    code_.launch(kernel, count);                                     \
   }
 STAGEWRIGHT_LAUNCHED_KERNELS(STAGEWRIGHT_LAUNCH_KERNEL)
 #undef STAGEWRIGHT_LAUNCH_KERNEL
@@ -117,7 +72,7 @@ class CudaKernels::AttentionSteps {
   void gemm(const kernels::Gemm& product) { on_.gemm(product); }
   template <class Kernel>
   void rows(Index rows, const Kernel& kernel) {
-    on_.launch(kernel, rows);
+    on_.code_.launch(kernel, rows);
   }
   void clear(float* x, Index count) { on_.queue_.clear(x, count * size_of(DType::kFloat32)); }
   float* column() { return on_.scratch_.take<float>(kernels::kBlock); }
@@ -148,36 +103,36 @@ void CudaKernels::attention_backward(const kernels::AttentionBackward& arguments
 
 void CudaKernels::embedding_forward(const kernels::EmbeddingForward<std::uint16_t>& kernel,
                                     Index tokens) {
-  launch(kernel, tokens);
+  code_.launch(kernel, tokens);
 }
 
 void CudaKernels::embedding_gradient(const kernels::EmbeddingTableGradient& arguments,
                                      Index tokens) {
-  launch(kernels::EmbeddingGradient<float>{.tokens = arguments.tokens,
-                                           .dy = arguments.dy,
-                                           .dtable = arguments.dtable,
-                                           .token_count = tokens,
-                                           .width = arguments.width,
-                                           .vocab_begin = arguments.vocab_begin,
-                                           .vocab_rows = arguments.vocab_rows,
-                                           .columns_per_team = kEmbeddingColumns},
-         (arguments.width + kEmbeddingColumns - 1) / kEmbeddingColumns);
+  code_.launch(kernels::EmbeddingGradient<float>{.tokens = arguments.tokens,
+                                                 .dy = arguments.dy,
+                                                 .dtable = arguments.dtable,
+                                                 .token_count = tokens,
+                                                 .width = arguments.width,
+                                                 .vocab_begin = arguments.vocab_begin,
+                                                 .vocab_rows = arguments.vocab_rows,
+                                                 .columns_per_team = kEmbeddingColumns},
+               (arguments.width + kEmbeddingColumns - 1) / kEmbeddingColumns);
 }
 
 void CudaKernels::layer_norm_parameter_gradient(
     const kernels::LayerNormParameterGradient& arguments, Index rows) {
-  launch(kernels::LayerNormGammaGradient<float>{.x = arguments.x,
-                                                .mean = arguments.mean,
-                                                .rstd = arguments.rstd,
-                                                .dy = arguments.dy,
-                                                .dgamma = arguments.dgamma,
-                                                .width = arguments.width},
-         rows);
+  code_.launch(kernels::LayerNormGammaGradient<float>{.x = arguments.x,
+                                                      .mean = arguments.mean,
+                                                      .rstd = arguments.rstd,
+                                                      .dy = arguments.dy,
+                                                      .dgamma = arguments.dgamma,
+                                                      .width = arguments.width},
+               rows);
   column_sum({.x = arguments.dy, .sum = arguments.dbeta, .width = arguments.width}, rows);
 }
 
 void CudaKernels::position_gradient(const kernels::PositionGradient<float>& kernel) {
-  launch(kernel, kernel.sequence);
+  code_.launch(kernel, kernel.sequence);
 }
 
 void CudaKernels::rope_forward(const kernels::Rope& arguments, Index tokens) {
@@ -190,7 +145,7 @@ void CudaKernels::rope_backward(const kernels::Rope& arguments, Index tokens) {
 
 void CudaKernels::rotate(const kernels::Rope& arguments, Index tokens, double direction) {
   const Index head_dim = arguments.head_dim;
-  launch(
+  code_.launch(
       kernels::RopeRotation<float>{.x = arguments.qkv,
                                    .frequencies = frequencies(head_dim, arguments.theta, direction),
                                    .stride = (arguments.heads + 2 * arguments.kv_heads) * head_dim,
@@ -219,19 +174,19 @@ const double* CudaKernels::frequencies(Index head_dim, double theta, double dire
 }
 
 void CudaKernels::convert(const kernels::ToBFloat16& kernel, Index count) {
-  launch(kernel, count);
+  code_.launch(kernel, count);
 }
 
 void CudaKernels::convert(const kernels::FromBFloat16& kernel, Index count) {
-  launch(kernel, count);
+  code_.launch(kernel, count);
 }
 
 void CudaKernels::convert(const kernels::ToFloat16& kernel, Index count) {
-  launch(kernel, count);
+  code_.launch(kernel, count);
 }
 
 void CudaKernels::convert(const kernels::FromFloat16& kernel, Index count) {
-  launch(kernel, count);
+  code_.launch(kernel, count);
 }
 
 void CudaKernels::copy(void* to, const void* from, Bytes bytes) {
@@ -248,21 +203,21 @@ void CudaKernels::add_loss(const kernels::CrossEntropyLoss& arguments,
                            Index rows,
                            double scale,
                            float* total) {
-  launch(kernels::AddCrossEntropy{arguments, rows, static_cast<float>(scale), total}, 1);
+  code_.launch(kernels::AddCrossEntropy{arguments, rows, static_cast<float>(scale), total}, 1);
 }
 
 void CudaKernels::add_loss(const kernels::SquaredErrorLoss& arguments,
                            Index rows,
                            double scale,
                            float* total) {
-  launch(kernels::AddSquaredError{arguments, rows, static_cast<float>(scale), total}, 1);
+  code_.launch(kernels::AddSquaredError{arguments, rows, static_cast<float>(scale), total}, 1);
 }
 
 void CudaKernels::add_squares(const float* x, Index count, double scale, float* total) {
   const Index parts = (count + kSummedTogether - 1) / kSummedTogether;
   auto* const sums = scratch_.take<float>(parts);
-  launch(kernels::SquareParts{x, sums, count, kSummedTogether}, parts);
-  launch(kernels::AddSum{sums, parts, static_cast<float>(scale), total}, 1);
+  code_.launch(kernels::SquareParts{x, sums, count, kSummedTogether}, parts);
+  code_.launch(kernels::AddSum{sums, parts, static_cast<float>(scale), total}, 1);
 }
 
 bool CudaKernels::begin_update(const UpdateScale& scale) {
@@ -270,11 +225,11 @@ bool CudaKernels::begin_update(const UpdateScale& scale) {
   gradient_factor_ = nullptr;
   if (scale.totals != nullptr) {
     gradient_factor_ = scratch_.take<float>(1);
-    launch(kernels::UpdateFactor{.totals = scale.totals,
-                                 .factor = gradient_factor_,
-                                 .unscale = scale.unscale,
-                                 .clip_norm = scale.clip_norm.value_or(-1.0)},
-           1);
+    code_.launch(kernels::UpdateFactor{.totals = scale.totals,
+                                       .factor = gradient_factor_,
+                                       .unscale = scale.unscale,
+                                       .clip_norm = scale.clip_norm.value_or(-1.0)},
+                 1);
   }
   return true;
 }
@@ -282,20 +237,20 @@ bool CudaKernels::begin_update(const UpdateScale& scale) {
 void CudaKernels::adamw(const kernels::AdamW& arguments, Index count) {
   kernels::AdamW scaled = arguments;
   scaled.gradient_scale = gradient_scale_;
-  launch(kernels::Gated<kernels::AdamWUpdate>{kernels::adamw_update(scaled), gradient_factor_},
-         count);
+  code_.launch(
+      kernels::Gated<kernels::AdamWUpdate>{kernels::adamw_update(scaled), gradient_factor_}, count);
 }
 
 void CudaKernels::sgd(const kernels::Sgd& arguments, Index count) {
   kernels::Sgd scaled = arguments;
   scaled.gradient_scale = gradient_scale_;
   if (scaled.momentum == 0.0) {
-    launch(kernels::Gated<kernels::PlainSgdUpdate>{kernels::plain_sgd_update(scaled),
-                                                   gradient_factor_},
-           count);
+    code_.launch(kernels::Gated<kernels::PlainSgdUpdate>{kernels::plain_sgd_update(scaled),
+                                                         gradient_factor_},
+                 count);
   } else {
-    launch(kernels::Gated<kernels::SgdUpdate>{kernels::sgd_update(scaled), gradient_factor_},
-           count);
+    code_.launch(kernels::Gated<kernels::SgdUpdate>{kernels::sgd_update(scaled), gradient_factor_},
+                 count);
   }
 }
 

@@ -4,13 +4,12 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "runtime/compute/cuda_code.h"
 #include "runtime/compute/cuda_gemm.h"
 #include "runtime/compute/cuda_queue.h"
-#include "runtime/compute/kernels/device_grid.h"
 #include "runtime/compute/operation_kernels.h"
 
 namespace stagewright {
@@ -26,7 +25,7 @@ class CudaKernels final : public OperationKernels {
               Bytes gemm_workspace);
   CudaKernels(const CudaKernels&) = delete;
   CudaKernels& operator=(const CudaKernels&) = delete;
-  ~CudaKernels() override;
+  ~CudaKernels() override = default;
 
   /// Before the kernels of an operation; `tf32`: of its products.
   void begin_operation(bool tf32);
@@ -76,9 +75,6 @@ class CudaKernels final : public OperationKernels {
     std::unique_ptr<DeviceMemory> device;
   };
 
-  template <class Kernel>
-  void launch(const Kernel& kernel, kernels::Index count);
-  void launch_entry(const char* entry, const kernels::DeviceGrid& grid, std::span<void*> arguments);
   void rotate(const kernels::Rope& arguments, kernels::Index tokens, double direction);
   [[nodiscard]] const double* frequencies(kernels::Index head_dim, double theta, double direction);
 
@@ -86,8 +82,7 @@ class CudaKernels final : public OperationKernels {
   CudaGemm gemm_;
   CudaScratch scratch_;
   CudaScratch wide_;  ///< fp32 copies of operands
-  cudaLibrary_t code_ = nullptr;
-  std::map<std::string_view, cudaKernel_t> entries_;
+  CudaCode code_;
   std::map<std::tuple<kernels::Index, double, double>, Frequencies> frequencies_;
   bool tf32_ = false;
   double gradient_scale_ = 1;         ///< of updates, where gradient_factor_ is null

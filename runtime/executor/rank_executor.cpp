@@ -240,7 +240,7 @@ void RankExecutor::run_on_host(std::size_t index,
     times.thread_time = -thread_time();
   }
   load_or_compute(index, constants, source);
-  if (finished_[index] != nullptr || record_ != nullptr) {
+  if (!labels_[index].empty() || record_ != nullptr) {
     device_.synchronize();
   }
   if (record_ != nullptr) {

@@ -6,6 +6,7 @@
 #include "runtime/compute/kernels/activations.h"
 #include "runtime/compute/kernels/attention_rows.h"
 #include "runtime/compute/kernels/bias.h"
+#include "runtime/compute/kernels/combine.h"
 #include "runtime/compute/kernels/convert.h"
 #include "runtime/compute/kernels/cross_entropy.h"
 #include "runtime/compute/kernels/element_wise.h"
@@ -51,9 +52,11 @@
   call(adamw, Gated<AdamWUpdate>) call(add_cross_entropy, AddCrossEntropy)                        \
       call(add_squared_error, AddSquaredError) call(add_sum, AddSum)                              \
           call(attention_probabilities, AttentionProbabilities)                                   \
-              call(attention_score_gradient, AttentionScoreGradient)                              \
-                  call(attention_softmax, AttentionSoftmax)                                       \
-                      call(embedding_forward_16, EmbeddingForward<std::uint16_t>)                 \
+              call(attention_score_gradient, AttentionScoreGradient) call(                        \
+                  attention_softmax, AttentionSoftmax) call(combine_bfloat16, CombineBFloat16)    \
+                  call(combine_float16, CombineFloat16) call(combine_float32, CombineFloat32)     \
+                      call(combine_int32, CombineInt32) call(embedding_forward_16,                \
+                                                             EmbeddingForward<std::uint16_t>)     \
                           call(embedding_gradient, EmbeddingGradient<float>) call(                \
                               from_bfloat16, FromBFloat16) call(from_float16, FromFloat16)        \
                               call(layer_norm_gamma_gradient, LayerNormGammaGradient<float>)      \

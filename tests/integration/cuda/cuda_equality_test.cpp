@@ -58,6 +58,38 @@ INSTANTIATE_TEST_SUITE_P(Layouts,
   return {};
 }
 
+/// All ranks on one device: ones that NCCL would refuse.
+class OneDevice : public testing::TestWithParam<std::string> {};
+
+TEST_P(OneDevice, TrainsAsTheCpu) {
+  const Schedule schedule = schedule_of(small_model(Style::kGpt), layout_named(GetParam()), sgd());
+  const auto expected = train(schedule, kSteps);
+  const auto actual = train_on_one_device(schedule, {.standins = {.devices = 1}});
+  ASSERT_TRUE(expected && actual) << (actual ? "" : actual.error().to_string());
+  EXPECT_EQ(problems_of_standins(), "");
+  expect_alike(actual->trace, expected->trace, 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts,
+                         OneDevice,
+                         testing::Values("one_rank",
+                                         "dp2_tp2_pp2",
+                                         "pp4_dualpipe_v",
+                                         "dp2_tp2_pp2_zero3",
+                                         "dp2_sp2_pp2_zero3",
+                                         "dp2_pp2_chimera_zero1"),
+                         [](const auto& chosen) { return chosen.param; });
+
+TEST(OneDevicePrecision, AddsSixteenBitsAsTheCpu) {
+  const Schedule schedule =
+      schedule_of(small_model(Style::kGpt, 3), layout_named("dp2_tp2_pp2_bf16_zero1"), adamw());
+  const auto expected = train(schedule, kSteps);
+  const auto actual = train_on_one_device(schedule, {.standins = {.devices = 1}});
+  ASSERT_TRUE(expected && actual) << (actual ? "" : actual.error().to_string());
+  EXPECT_EQ(problems_of_standins(), "");
+  expect_alike(actual->trace, expected->trace, 1e-2);
+}
+
 /// Other models and optimizers, where all kinds of parallelism come together.
 class CudaModels : public testing::TestWithParam<std::tuple<Style, std::string>> {};
 

@@ -43,5 +43,14 @@ TEST(CudaFailures, MemoryThatDoesNotSufficeIsNamed) {
   EXPECT_THAT(error, HasSubstr("out of memory"));
 }
 
+TEST(CudaFailures, MemoryThatDoesNotSufficeForAllRanksOfADeviceIsNamed) {
+  const auto report =
+      train_on_one_device(pipeline_with_replicas(), {.before_steps = [] {
+                            configure_standins({.devices = 1, .allocations_until_failure = 20});
+                          }});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().to_string(), HasSubstr("out of memory"));
+}
+
 }  // namespace
 }  // namespace stagewright

@@ -7,6 +7,8 @@
 
 #include "core/base/check.h"
 #include "nccl_worlds.h"
+#include "runtime/comm/cuda_mover.h"
+#include "runtime/comm/in_process.h"
 #include "runtime/compute/cuda_device.h"
 #include "runtime/trainer/sampled_batches.h"
 #include "standin_library.h"
@@ -67,12 +69,33 @@ class WatchedDevice final : public ComputeDevice {
 
 }  // namespace
 
+namespace {
+
+[[nodiscard]] CudaOptions standin_options(int device) {
+  return {.device = device,
+          .cuda_library = standin_cuda_file(),
+          .cublas_lt_library = standin_cublas_lt_file(),
+          .image = kAnyImage,
+          .gemm_workspace = Bytes(std::int64_t{1} << 16)};
+}
+
+[[nodiscard]] Result<RunReport> train_with(const Schedule& schedule,
+                                           const CudaRun& run_with,
+                                           RunOptions options) {
+  configure_standins(run_with.standins);
+  const TokenData data = learnable_tokens();
+  const SampledBatches batches(data, schedule, kTrainingSeed);
+  const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
+  options.steps = run_with.steps;
+  options.seed = kTrainingSeed;
+  options.timeout = run_with.timeout;
+  return run(schedule_of_rank, batches, options);
+}
+
+}  // namespace
+
 std::unique_ptr<ComputeDevice> make_watched_cuda_device(RankId rank) {
-  auto device = make_cuda_device({.device = static_cast<int>(rank.value()),
-                                  .cuda_library = standin_cuda_file(),
-                                  .cublas_lt_library = standin_cublas_lt_file(),
-                                  .image = kAnyImage,
-                                  .gemm_workspace = Bytes(std::int64_t{1} << 16)});
+  auto device = make_cuda_device(standin_options(static_cast<int>(rank.value())));
   if (!device) {
     throw BackendError(device.error());
   }
@@ -80,14 +103,7 @@ std::unique_ptr<ComputeDevice> make_watched_cuda_device(RankId rank) {
 }
 
 Result<RunReport> train_on_cuda(const Schedule& schedule, const CudaRun& run_with) {
-  configure_standins(run_with.standins);
-  const TokenData data = learnable_tokens();
-  const SampledBatches batches(data, schedule, kTrainingSeed);
-  const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
   RunOptions options;
-  options.steps = run_with.steps;
-  options.seed = kTrainingSeed;
-  options.timeout = run_with.timeout;
   options.make_world = [&run_with](const WorldSpec& spec) {
     auto world = make_nccl_worlds(spec, {.timeout = run_with.timeout});
     if (run_with.before_steps) {
@@ -96,7 +112,23 @@ Result<RunReport> train_on_cuda(const Schedule& schedule, const CudaRun& run_wit
     return world;
   };
   options.make_device = make_watched_cuda_device;
-  return run(schedule_of_rank, batches, options);
+  return train_with(schedule, run_with, std::move(options));
+}
+
+Result<RunReport> train_on_one_device(const Schedule& schedule, const CudaRun& run_with) {
+  RunOptions options;
+  options.make_world = [&run_with](const WorldSpec& spec) -> Result<std::unique_ptr<World>> {
+    auto mover = make_cuda_mover(standin_options(0));
+    if (!mover) {
+      return tl::unexpected<Error>(mover.error());
+    }
+    if (run_with.before_steps) {
+      run_with.before_steps();
+    }
+    return make_in_process_world(spec, {.timeout = run_with.timeout, .mover = *mover});
+  };
+  options.make_device = [](RankId) { return make_watched_cuda_device(RankId(0)); };
+  return train_with(schedule, run_with, std::move(options));
 }
 
 }  // namespace stagewright

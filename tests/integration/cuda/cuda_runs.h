@@ -30,4 +30,7 @@ struct CudaRun {
 /// stand-ins.
 [[nodiscard]] Result<RunReport> train_on_cuda(const Schedule& schedule, const CudaRun& run);
 
+/// The same with all ranks on one device, moved by copies and kernels of that device.
+[[nodiscard]] Result<RunReport> train_on_one_device(const Schedule& schedule, const CudaRun& run);
+
 }  // namespace stagewright

@@ -46,7 +46,7 @@ void do_all(const Contract& contract, const std::vector<MemberBuffers>& buffers,
   std::mt19937 random(seed);
   std::shuffle(order.begin(), order.end(), random);
   for (const std::size_t chunk : order) {
-    do_chunk(contract, buffers, chunking, chunk);
+    do_chunk(*make_host_mover(), contract, buffers, chunking, chunk);
   }
 }
 
