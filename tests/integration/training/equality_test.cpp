@@ -9,13 +9,6 @@
 namespace stagewright {
 namespace {
 
-// The sanitizers see in the first steps what there is to see; the optimized build compares all.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::int32_t kSteps = 6;
-#else
-constexpr std::int32_t kSteps = 20;
-#endif
-
 /// Trains by a layout and compares with one rank.
 class Equality : public testing::TestWithParam<std::tuple<Style, Layout>> {
  protected:
@@ -23,7 +16,7 @@ class Equality : public testing::TestWithParam<std::tuple<Style, Layout>> {
                                      const Layout& layout,
                                      const OptimizerSpec& optimizer) {
     const Schedule schedule = schedule_of(small_model(style), layout, optimizer);
-    auto report = train(schedule, kSteps);
+    auto report = train(schedule, kComparedSteps);
     EXPECT_TRUE(report) << report.error().to_string();
     return report ? std::move(report->trace) : Trace{};
   }
@@ -32,9 +25,9 @@ class Equality : public testing::TestWithParam<std::tuple<Style, Layout>> {
     const auto& [style, layout] = GetParam();
     const Trace expected = trained(style, equal_layouts().front(), optimizer);
     const Trace actual = trained(style, layout, optimizer);
-    ASSERT_EQ(actual.losses.size(), static_cast<std::size_t>(kSteps));
-    ASSERT_EQ(actual.gradient_norms.size(), static_cast<std::size_t>(kSteps));
-    for (std::size_t step = 0; step < kSteps; ++step) {
+    ASSERT_EQ(actual.losses.size(), static_cast<std::size_t>(kComparedSteps));
+    ASSERT_EQ(actual.gradient_norms.size(), static_cast<std::size_t>(kComparedSteps));
+    for (std::size_t step = 0; step < kComparedSteps; ++step) {
       EXPECT_NEAR(actual.losses[step], expected.losses[step], tolerance * expected.losses[step])
           << "step " << step;
       EXPECT_NEAR(actual.gradient_norms[step],
@@ -43,7 +36,7 @@ class Equality : public testing::TestWithParam<std::tuple<Style, Layout>> {
           << "step " << step;
     }
     EXPECT_NEAR(expected.losses.front(), std::log(61.0), 0.2);  // nothing is known at first
-    if constexpr (kSteps == 20) {
+    if constexpr (kLossFalls) {
       EXPECT_LT(expected.losses.back(), 0.97 * expected.losses.front());
     }
   }

@@ -53,6 +53,16 @@ inline constexpr std::int32_t kGlobalBatch = 8;  ///< sequences
 inline constexpr std::int32_t kSequence = 16;    ///< tokens
 inline constexpr std::uint64_t kTrainingSeed = 42;
 
+/// Over which layouts are compared.  The sanitizers see in the first steps what there is to see;
+/// the optimized build compares enough for the loss to fall.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::int32_t kComparedSteps = 4;
+inline constexpr bool kLossFalls = false;
+#else
+inline constexpr std::int32_t kComparedSteps = 20;
+inline constexpr bool kLossFalls = true;
+#endif
+
 /// SGD without momentum, or AdamW, both with clipping.
 [[nodiscard]] OptimizerSpec sgd();
 [[nodiscard]] OptimizerSpec adamw();

@@ -18,10 +18,8 @@
 namespace stagewright {
 namespace {
 
-constexpr std::int32_t kSteps = 20;
-
 [[nodiscard]] RunReport trained(Style style, const Layout& layout, const OptimizerSpec& optimizer) {
-  auto report = train(schedule_of(small_model(style), layout, optimizer), kSteps);
+  auto report = train(schedule_of(small_model(style), layout, optimizer), kComparedSteps);
   EXPECT_TRUE(report) << report.error().to_string();
   return report ? std::move(*report) : RunReport{};
 }
@@ -62,7 +60,9 @@ class MixedPrecision : public testing::TestWithParam<std::tuple<Style, DType, La
     EXPECT_LE(distance(actual.trace.gradient_norms, expected.trace.gradient_norms), norms);
     EXPECT_EQ(actual.skipped_steps, expected.skipped_steps);
     EXPECT_EQ(actual.loss_scale, expected.loss_scale);
-    EXPECT_LT(actual.trace.losses.back(), 0.97 * actual.trace.losses.front());
+    if constexpr (kLossFalls) {
+      EXPECT_LT(actual.trace.losses.back(), 0.97 * actual.trace.losses.front());
+    }
   }
 };
 
