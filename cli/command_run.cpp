@@ -20,6 +20,7 @@
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "planner/lower/lower.h"
+#include "runtime/trainer/shared_device.h"
 #include "runtime/trainer/trainer.h"
 #include "runtime/trainer/virtual_clock.h"
 #include "sim/analysis/order_statistics.h"
@@ -40,6 +41,7 @@ struct RunCommand {
   std::string metrics;
   double timeout_s = 60;
   std::string clock = "wall";
+  std::string device = "cpu";
   std::string rate_decay{name_of(RateDecay::kConstant)};
   std::optional<std::int32_t> decay_steps;
   std::vector<std::string> groups;
@@ -248,6 +250,11 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   if (auto taken = take_numbers(command); !taken) {
     return pass_on(std::move(taken));
   }
+  if (command.device == "cuda") {
+    if (auto shared = share_cuda_device(options); !shared) {
+      *context.err << "the CPU runs the plan: " << shared.error().to_string() << '\n';
+    }
+  }
   options.stop = &InterruptGuard::requested();
   options.on_step = [&](const StepProgress& progress) {
     if (command.metrics == kStandardOutput) {
@@ -400,6 +407,13 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    options->schedule,
                    "Execute this schedule file instead of lowering the plan")
       ->check(path_given);
+  command
+      ->add_option("--device",
+                   options->device,
+                   "Where all ranks compute: cpu, or cuda: the first device, which they share; the "
+                   "CPU where there is none")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   command
       ->add_option("--clock",
                    options->clock,

@@ -7,10 +7,9 @@
 
 #include "core/base/check.h"
 #include "nccl_worlds.h"
-#include "runtime/comm/cuda_mover.h"
-#include "runtime/comm/in_process.h"
 #include "runtime/compute/cuda_device.h"
 #include "runtime/trainer/sampled_batches.h"
+#include "runtime/trainer/shared_device.h"
 #include "standin_library.h"
 #include "tests/integration/training/layouts.h"
 
@@ -117,17 +116,17 @@ Result<RunReport> train_on_cuda(const Schedule& schedule, const CudaRun& run_wit
 
 Result<RunReport> train_on_one_device(const Schedule& schedule, const CudaRun& run_with) {
   RunOptions options;
-  options.make_world = [&run_with](const WorldSpec& spec) -> Result<std::unique_ptr<World>> {
-    auto mover = make_cuda_mover(standin_options(0));
-    if (!mover) {
-      return tl::unexpected<Error>(mover.error());
-    }
+  options.timeout = run_with.timeout;
+  configure_standins(run_with.standins);
+  if (auto shared = share_cuda_device(options, standin_options(0)); !shared) {
+    return pass_on(std::move(shared));
+  }
+  options.make_world = [&run_with, make = options.make_world](const WorldSpec& spec) {
     if (run_with.before_steps) {
       run_with.before_steps();
     }
-    return make_in_process_world(spec, {.timeout = run_with.timeout, .mover = *mover});
+    return make(spec);
   };
-  options.make_device = [](RankId) { return make_watched_cuda_device(RankId(0)); };
   return train_with(schedule, run_with, std::move(options));
 }
 
