@@ -226,6 +226,12 @@ LayerCosts all_layers(const ModelGraph& model,
     const LayerCost tied = tied_part(model.layers[i], example);
     result.tied += tied;
   }
+  result.alike_until.resize(model.layers.size());
+  for (std::size_t i = model.layers.size(); i-- > 0;) {
+    const bool last =
+        i + 1 == model.layers.size() || distinct.example_of[i] != distinct.example_of[i + 1];
+    result.alike_until[i] = last ? i + 1 : result.alike_until[i + 1];
+  }
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const auto alike = std::ranges::count(distinct.example_of, i);
     if (alike * examples[i].time() > result.repeated * result.each.time()) {

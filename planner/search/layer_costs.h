@@ -54,7 +54,9 @@ struct LayerCost {
 struct LayerCosts {
   std::vector<LayerCost> layers;  ///< one per layer of the model
   std::vector<LayerCost> before;  ///< [i]: sum of the first i layers; one more than layers
-  Duration longest{};             ///< of a layer
+  /// [i]: where the run of equal layers ends that layer i belongs to.
+  std::vector<std::size_t> alike_until;
+  Duration longest{};  ///< of a layer
   /// The kind of layer that takes longest in all: how many there are, and one of them.
   std::int64_t repeated = 0;
   LayerCost each;

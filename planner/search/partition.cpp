@@ -30,6 +30,9 @@ class Cutter {
   explicit Cutter(const PartitionProblem& problem) : problem_(problem), prefix_(problem.layers) {}
 
   [[nodiscard]] std::optional<Partition> run() {
+    if (!may_fit()) {
+      return std::nullopt;
+    }
     const std::size_t layers = problem_.layers.size();
     const std::size_t stages = problem_.in_flight.size();
     best_.assign(stages, std::vector<Duration>(layers + 1, Duration::max()));
@@ -48,6 +51,21 @@ class Cutter {
   }
 
  private:
+  /// Whether stages that may be empty, and take as many layers as they hold, take them all: no
+  /// other cut gets further.
+  [[nodiscard]] bool may_fit() const {
+    const std::size_t layers = problem_.layers.size();
+    std::size_t end = 0;
+    for (std::size_t s = 0; s < problem_.in_flight.size() && end < layers; ++s) {
+      const std::size_t begin = end;
+      while (end < layers &&
+             fits(s, begin, end + 1, problem_.recompute ? end + 1 - begin : std::size_t{0})) {
+        ++end;
+      }
+    }
+    return end == layers;
+  }
+
   /// From short to long: a longer stage only costs more, so it ends where one alone is too slow or
   /// too large.
   void fill(std::size_t s, std::size_t end) {
@@ -70,28 +88,36 @@ class Cutter {
     }
   }
 
+  /// Whether stage [begin, end) holds no more than it may, that many of its layers recomputed.
+  [[nodiscard]] bool fits(std::size_t stage,
+                          std::size_t begin,
+                          std::size_t end,
+                          std::size_t again) const {
+    if (!problem_.capacity) {
+      return true;
+    }
+    const std::int64_t kept = prefix_.saved[end] - prefix_.saved[begin] -
+                              (prefix_.dropped[begin + again] - prefix_.dropped[begin]);
+    return static_cast<double>(prefix_.state[end] - prefix_.state[begin]) +
+               problem_.in_flight[stage] * static_cast<double>(kept) <=
+           static_cast<double>(problem_.capacity->count());
+  }
+
   /// Layers that stage [begin, end) must recompute at least, or nothing if all are too few.
   [[nodiscard]] std::optional<std::size_t> recomputed(std::size_t stage,
                                                       std::size_t begin,
                                                       std::size_t end) const {
-    const auto fits = [&](std::size_t again) {
-      const std::int64_t kept = prefix_.saved[end] - prefix_.saved[begin] -
-                                (prefix_.dropped[begin + again] - prefix_.dropped[begin]);
-      return static_cast<double>(prefix_.state[end] - prefix_.state[begin]) +
-                 problem_.in_flight[stage] * static_cast<double>(kept) <=
-             static_cast<double>(problem_.capacity->count());
-    };
-    if (!problem_.capacity || fits(0)) {
+    if (fits(stage, begin, end, 0)) {
       return 0;
     }
-    if (!problem_.recompute || !fits(end - begin)) {
+    if (!problem_.recompute || !fits(stage, begin, end, end - begin)) {
       return std::nullopt;
     }
     std::size_t too_few = 0;
     std::size_t enough = end - begin;
     while (enough - too_few > 1) {
       const std::size_t middle = (too_few + enough) / 2;
-      (fits(middle) ? enough : too_few) = middle;
+      (fits(stage, begin, end, middle) ? enough : too_few) = middle;
     }
     return enough;
   }

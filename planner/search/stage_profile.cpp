@@ -21,6 +21,13 @@ std::vector<StageSum> stage_sums(const PointCosts& costs,
     const std::size_t plain = begin + again;
     const std::size_t end = begin + static_cast<std::size_t>(stage_layers[s]);
     Stage& stage = stages[s];
+    if (s > 0 && stage_layers[s] == stage_layers[s - 1] &&
+        (recomputed.empty() || recomputed[s] == recomputed[s - 1]) &&
+        costs.plain->alike_until[begin - static_cast<std::size_t>(stage_layers[s])] >= end) {
+      stage = stages[s - 1];
+      begin = end;
+      continue;
+    }
     stage.sum = costs.plain->before[end];
     stage.sum -= costs.plain->before[plain];
     if (again > 0) {
@@ -51,6 +58,7 @@ struct Way {
 
 std::vector<Way> ways_of(const std::vector<Stage>& stages, const std::vector<std::int32_t>& ranks) {
   std::vector<Way> ways;
+  ways.reserve(stages.size());
   Way way;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     if (s > 0) {
