@@ -376,6 +376,7 @@ bool Search::walk_for_dropped() {
 
 void Search::simulate_front() {
   const std::int64_t before = priced_;
+  const std::int64_t tried_before = result_.simulated;
   const auto all_simulated = [&] {
     return request_.most_simulated && priced_ - before >= *request_.most_simulated;
   };
@@ -386,7 +387,13 @@ void Search::simulate_front() {
     if (request_.gap == 0) {
       return bound >= worst_kept();
     }
-    return all_.size() >= kept() && bound >= best() * (1 - request_.gap);
+    if (bound < best() * (1 - request_.gap)) {
+      return false;
+    }
+    // To fill the list alone not many are tried, most of which may be refused.
+    const bool tried =
+        request_.most_simulated && result_.simulated - tried_before >= *request_.most_simulated;
+    return all_.size() >= kept() || tried;
   };
   double next = simulate_in_order(std::move(leaves_), kept(), enough);
   while (!result_.interrupted && !all_simulated() && walk_for_dropped()) {
