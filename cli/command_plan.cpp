@@ -177,10 +177,12 @@ ExitCode plan(const Context& context, PlanOptions& options) {
   }
   const SearchResult* const result = &searched->result;
   if (!options.out.empty() && result->plans.empty() && !result->interrupted) {
-    return context.report({ErrorCode::kUnsupported,
-                           "only plans that cannot be lowered yet satisfy the fixed choices; free "
-                           "cp, ep, sequence-parallel and shard-group to get one that can be run",
-                           "--out"});
+    return context.report(
+        {ErrorCode::kUnsupported,
+         "only plans that the search estimates and does not simulate satisfy the "
+         "fixed choices; free cp, ep, sequence-parallel and shard-group, or write "
+         "such a plan yourself",
+         "--out"});
   }
   if (!options.out.empty() && !result->plans.empty()) {
     if (auto written = write_file(options.out, to_json_text(result->plans.front().plan));

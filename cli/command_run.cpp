@@ -159,27 +159,29 @@ Result<void> check_made_for(const Schedule& schedule,
   if (schedule.ranks.size() == lowered.ranks.size() && schedule.stages == lowered.stages &&
       schedule.replicas == lowered.replicas && schedule.micro_batches == lowered.micro_batches &&
       schedule.micro_batch_size == lowered.micro_batch_size &&
-      schedule.sequence == lowered.sequence) {
+      schedule.sequence == lowered.sequence && schedule.sequence_parts == lowered.sequence_parts) {
     return {};
   }
   return fail(ErrorCode::kInvalidInput,
               fmt::format("was made for another plan: {} ranks, {} stages, {} replicas, {} x {} "
-                          "micro-batches of {} tokens, {} has {} ranks, {} stages, {} replicas, "
-                          "{} x {} of {}; lower the plan anew with `stagewright simulate "
-                          "--schedule-out`",
+                          "micro-batches of {} tokens in {} parts, {} has {} ranks, {} stages, {} "
+                          "replicas, {} x {} of {} in {}; lower the plan anew with `stagewright "
+                          "simulate --schedule-out`",
                           schedule.ranks.size(),
                           schedule.stages,
                           schedule.replicas,
                           schedule.micro_batches,
                           schedule.micro_batch_size,
                           schedule.sequence,
+                          schedule.sequence_parts,
                           command.plan,
                           lowered.ranks.size(),
                           lowered.stages,
                           lowered.replicas,
                           lowered.micro_batches,
                           lowered.micro_batch_size,
-                          lowered.sequence),
+                          lowered.sequence,
+                          lowered.sequence_parts),
               command.schedule);
 }
 

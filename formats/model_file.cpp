@@ -71,6 +71,9 @@ TransformerShape read_shape(JsonReader& reader, bool llama) {
   static constexpr LayerOpKind kLosses[] = {LayerOpKind::kCrossEntropy, LayerOpKind::kSquaredError};
   shape.loss = kLosses[choice(reader, "loss", {"cross-entropy", "squared-error"}, 0)];
   shape.dropout = reader.number_or("dropout", shape.dropout);
+  shape.experts = reader.positive_or("experts", shape.experts);
+  shape.experts_per_token = reader.positive_or("experts_per_token", shape.experts_per_token);
+  shape.balance = reader.number_or("balance", shape.balance);
   return shape;
 }
 

@@ -206,6 +206,12 @@ Flops model_flops(const ModelGraph& graph, std::int64_t tokens, std::int64_t seq
       if (op.kind == LayerOpKind::kLinear) {
         forward += Flops(2.0 * static_cast<double>(tokens) *
                          static_cast<double>(elements_of(layer.weights[op.weights.front()])));
+      } else if (op.kind == LayerOpKind::kExperts) {
+        const auto experts = static_cast<double>(layer.values[op.inputs.back().index()].width);
+        for (const std::size_t weight : op.weights) {
+          forward += Flops(2.0 * static_cast<double>(tokens * op.experts_per_token) *
+                           static_cast<double>(elements_of(layer.weights[weight])) / experts);
+        }
       } else if (op.kind == LayerOpKind::kAttention) {
         OpShape one;
         one.sequence = sequence;

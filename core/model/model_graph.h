@@ -43,6 +43,8 @@ enum class LayerOpKind : std::uint8_t {
   kDropout,       ///< in {x}: `scalar` is the probability
   kCrossEntropy,  ///< in {logits} (and targets): the training loss, summed over tokens
   kSquaredError,  ///< in {y} (and targets): mean over the columns of (y - one hot)^2, likewise
+  kExperts,       ///< in {x, scores}, weights {up, down}, a matrix of each expert below the other:
+             ///< the MLPs of the experts with the highest scores, summed by the softmax of these
 };
 
 /// One operation of a layer as mathematics: sizes without batch, sequence and sharding.
@@ -58,7 +60,8 @@ struct LayerOp {
   std::int64_t kv_heads = 1;
   std::int64_t head_dim = 1;
   bool causal = false;
-  double scalar = 0;  ///< norm epsilon, rope theta, or probability of a dropout
+  double scalar = 0;  ///< norm epsilon, rope theta, probability of a dropout, weight of the balance
+  std::int64_t experts_per_token = 0;  ///< of kExperts; there are as many as columns of the scores
   friend bool operator==(const LayerOp&, const LayerOp&) = default;
 };
 
@@ -87,6 +90,7 @@ struct LayerWeight {
   std::optional<int> split_axis;
   /// Name of an equal weight elsewhere that this one is tied to ("embedding.table").
   std::optional<std::string> tied_to;
+  bool by_expert = false;  ///< rows are those of one expert after the other
   friend bool operator==(const LayerWeight&, const LayerWeight&) = default;
 };
 
@@ -129,7 +133,10 @@ struct TransformerShape {
   bool post_norm = false;  ///< norms stand behind the additions, and none before the head
   bool causal = true;      ///< else every token sees the whole sequence: an encoder
   LayerOpKind loss = LayerOpKind::kCrossEntropy;
-  double dropout = 0;  ///< behind the embedding and both projections to the residual stream
+  double dropout = 0;        ///< behind the embedding and both projections to the residual stream
+  std::int64_t experts = 0;  ///< in place of each MLP, each as wide as it; 0: none
+  std::int64_t experts_per_token = 2;
+  double balance = 0;  ///< weight of the experts' balance term beside the loss
   friend bool operator==(const TransformerShape&, const TransformerShape&) = default;
 };
 

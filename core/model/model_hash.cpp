@@ -50,6 +50,9 @@ void put(Text& text, const LayerOp& op) {
       op.head_dim,
       op.causal,
       op.scalar);
+  if (op.kind == LayerOpKind::kExperts) {
+    put(text, "experts per token {}\n", op.experts_per_token);
+  }
 }
 
 void put(Text& text, const Layer& layer) {

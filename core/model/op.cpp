@@ -29,13 +29,22 @@ constexpr std::array<std::string_view, kOpKindCount> kOpNames = {
     "loss-gradient",
     "fill",
     "copy",
+    "copy-columns",
+    "add-columns",
     "squared-sum",
     "sgd-step",
     "adamw-step",
+    "route-forward",
+    "route-backward",
+    "dispatch",
+    "combine",
+    "combine-backward",
+    "grouped-gemm",
     "all-reduce",
     "all-gather",
     "reduce-scatter",
     "broadcast",
+    "ring-shift",
     "all-to-all",
 };
 
@@ -128,6 +137,7 @@ std::optional<OpClass> op_class_named(std::string_view name) {
 OpClass class_of(OpKind kind) {
   switch (kind) {
     case OpKind::kGemm:
+    case OpKind::kGroupedGemm:
       return OpClass::kMatrix;
     case OpKind::kAttentionForward:
     case OpKind::kAttentionBackward:
@@ -152,6 +162,13 @@ OpClass class_of(OpKind kind) {
     case OpKind::kLossGradient:
     case OpKind::kFill:
     case OpKind::kCopy:
+    case OpKind::kCopyColumns:
+    case OpKind::kAddColumns:
+    case OpKind::kRouteForward:
+    case OpKind::kRouteBackward:
+    case OpKind::kDispatch:
+    case OpKind::kCombine:
+    case OpKind::kCombineBackward:
       return OpClass::kMemory;
     case OpKind::kSquaredSum:
     case OpKind::kSgdStep:
@@ -161,6 +178,7 @@ OpClass class_of(OpKind kind) {
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
     case OpKind::kBroadcast:
+    case OpKind::kRingShift:
     case OpKind::kAllToAll:
       return OpClass::kCollective;
   }
@@ -191,7 +209,15 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
       4 * n.scores * static_cast<double>(shape.head_dim) * (causal ? 0.5 : 1.0);
   switch (kind) {
     case OpKind::kGemm:
+    case OpKind::kGroupedGemm:
       return Flops(2 * n.elements * n.inner);
+    case OpKind::kRouteForward:  // a look at each score for each choice
+    case OpKind::kCombine:
+      return Flops(2 * n.elements * n.inner);
+    case OpKind::kCombineBackward:
+      return Flops(3 * n.elements * n.inner);
+    case OpKind::kRouteBackward:
+      return Flops(6 * n.elements);
     case OpKind::kAttentionForward:
       return Flops(attention);
     case OpKind::kAttentionBackward:
@@ -201,6 +227,7 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
     case OpKind::kPositionForward:
     case OpKind::kPositionGradient:
     case OpKind::kAdd:
+    case OpKind::kAddColumns:
     case OpKind::kLossRowMax:
       return Flops(n.elements);
     case OpKind::kDropout:  // ten rounds of a counter-based generator for four elements
@@ -234,10 +261,13 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
     case OpKind::kEmbeddingForward:
     case OpKind::kFill:
     case OpKind::kCopy:
+    case OpKind::kCopyColumns:
+    case OpKind::kDispatch:
     case OpKind::kAllReduce:
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
     case OpKind::kBroadcast:
+    case OpKind::kRingShift:
     case OpKind::kAllToAll:
       return Flops(0);
   }
@@ -252,7 +282,17 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
   const double norm_weights = (variant == OpVariant::kRmsNorm ? 1 : 2) * n.cols;
   switch (kind) {
     case OpKind::kGemm:
+    case OpKind::kGroupedGemm:  // and the matrices of further experts, which few rows see each
       return n.rows * n.inner + n.inner * n.cols + n.elements;
+    case OpKind::kRouteForward:  // gates, choices, places
+      return n.elements + 3 * n.rows * n.inner;
+    case OpKind::kRouteBackward:
+      return 2 * n.elements + 3 * n.rows * n.inner;
+    case OpKind::kDispatch:
+    case OpKind::kCombine:
+      return n.elements * (1 + n.inner) + n.rows * n.inner;
+    case OpKind::kCombineBackward:
+      return n.elements * (1 + 2 * n.inner) + 3 * n.rows * n.inner;
     case OpKind::kColumnSum:
       return n.elements + n.cols;
     case OpKind::kNormForward:
@@ -274,6 +314,7 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
     case OpKind::kActivationBackward:
       return (2 * gate_factor(variant) + 1) * n.elements;
     case OpKind::kAdd:
+    case OpKind::kAddColumns:
       return 3 * n.elements;
     case OpKind::kEmbeddingForward:
       return 2 * n.elements + n.rows;
@@ -295,6 +336,7 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
     case OpKind::kSquaredSum:
       return n.elements;
     case OpKind::kCopy:
+    case OpKind::kCopyColumns:
     case OpKind::kDropout:
       return 2 * n.elements;
     case OpKind::kSgdStep:  // gradient, parameter in and out
@@ -305,6 +347,7 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
     case OpKind::kBroadcast:
+    case OpKind::kRingShift:
     case OpKind::kAllToAll:
       return n.elements;
   }

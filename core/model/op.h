@@ -16,6 +16,11 @@ namespace stagewright {
 /// [x] marks an operand that may be left out.  "accumulates" means that the output is added to.
 /// "rows" counts tokens of a micro-batch (batch * sequence) unless said otherwise.
 ///
+/// "Counted rows" are those of tokens that were sent to experts.  Their tensors have `batch` parts
+/// of `sequence` rows, one for each member of the group that divides the experts; a part begins
+/// with the rows for the first of its `heads` experts, then those for the next one.  counts(batch,
+/// heads) int32 says how many; what lies behind them is nothing.  `rows` is how many are expected.
+///
 /// To add an operation: its line here and in op.cpp, its price, its kernel.
 enum class OpKind : std::uint8_t {
   /// in {A, B, [bias(cols)]}, out {C(rows, cols)}: C = op(A)(rows, inner) * op(B)(inner, cols) +
@@ -35,13 +40,19 @@ enum class OpKind : std::uint8_t {
   kRopeForward,
   /// in {dqkv}, out {dqkv} in place: the inverse rotation.
   kRopeBackward,
-  /// in {qkv}, out {out(rows, heads * head_dim), lse(batch, heads, sequence), [workspace]}.
+  /// in {qkv, [kv]}, out {out(rows, heads * head_dim), lse(batch, heads, sequence), [workspace]}.
+  /// With kv(rows, 2 kv_heads * head_dim), all k heads before all v heads, the queries attend to
+  /// these instead: those of the part of the sequences that comes `index` parts before this rank's,
+  /// round the ring of them (RankBinding::sequence_part), as far as a causal query sees them.
+  /// Accumulates: what `out` and `lse` tell of other tokens is joined with these.
   kAttentionForward,
-  /// in {dout, qkv, out, lse}, out {dqkv, [workspace]}.
+  /// in {dout, qkv, out, lse, [kv]}, out {dqkv, [workspace]}; with kv: out {dqkv, dkv,
+  /// [workspace]}, of dqkv the columns of q alone; accumulates.
   kAttentionBackward,
-  /// in {x}, out {y(rows, cols)}.  x is (rows, cols), for SwiGLU (rows, 2 cols): gates, then ups.
+  /// in {x, [counts]}, out {y(rows, cols)}.  x is (rows, cols), for SwiGLU (rows, 2 cols): gates,
+  /// then ups.  With counts: of counted rows.
   kActivationForward,
-  /// in {dy(rows, cols), x}, out {dx like x}.
+  /// in {dy(rows, cols), x, [counts]}, out {dx like x}.
   kActivationBackward,
   /// in {a(rows, cols), b(rows, cols), [bias(cols)]}, out {y}: y = a + b + bias; y may be a or b.
   kAdd,
@@ -80,6 +91,10 @@ enum class OpKind : std::uint8_t {
   kFill,
   /// in {x}, out {y}: copies, converting the element type.
   kCopy,
+  /// in {x(rows, inner)}, out {y(rows, cols)}: columns `index` .. index + cols - 1 of x.
+  kCopyColumns,
+  /// in {x(rows, cols)}, out {y(rows, inner)}: adds x to the same columns of y; accumulates.
+  kAddColumns,
   /// in {x}, out {totals}: totals[index] += scalar * sum of squares of x.
   kSquaredSum,
   /// in {gradient, [totals]}, out {parameter, [momentum], [fp32 master]}.  totals[0] is the squared
@@ -88,6 +103,26 @@ enum class OpKind : std::uint8_t {
   /// in {gradient, totals}, out {parameter, first moment, second moment, [fp32 master]}; Adam or
   /// AdamW, as the schedule's optimizer says.
   kAdamWStep,
+  /// in {scores(rows, cols)}, out {gates(rows, inner), choices(rows, inner) int32, places(rows,
+  /// inner) int32, counts(batch, heads) int32}: of cols = batch * heads experts each row chooses
+  /// the `inner` with the highest scores, and their softmax is its gates.  places: which of the
+  /// counted rows the row becomes for each choice; counts: how many of them go to each expert.
+  kRouteForward,
+  /// in {dgates, gates, choices, [scores]}, out {dscores(rows, cols)}.  With scores, of sequences
+  /// of `sequence` rows, adds `scalar` times the gradient of the balance term: the sum over tokens
+  /// of cols * sum over experts of (share of the sequence's choices) * (softmax of the scores).
+  kRouteBackward,
+  /// in {x(rows, cols), places(rows, inner)}, out {y}: counted rows, `inner` copies of each row.
+  kDispatch,
+  /// in {y, places(rows, inner), [gates]}, out {x(rows, cols)}: the sum of a row's copies, times
+  /// the gates.
+  kCombine,
+  /// in {dx(rows, cols), y, places(rows, inner), gates}, out {dy, dgates(rows, inner)}.
+  kCombineBackward,
+  /// in {A, B, counts}, out {C}: like kGemm for each expert, with its counted rows of A and C and
+  /// its matrix of B, one below the other.  With transpose_a A and B are counted rows (`inner` is
+  /// how many are expected) and C the experts' matrices (rows, cols).
+  kGroupedGemm,
   // Collectives over `group`: asynchronous on their stream.  cols counts elements of x.
   /// in {x}, out {x} in place: sum (or maximum by variant) over the members.
   kAllReduce,
@@ -97,7 +132,11 @@ enum class OpKind : std::uint8_t {
   kReduceScatter,
   /// in {x}, out {x}: from member `index`.
   kBroadcast,
-  /// in {x(cols)}, out {y(cols)}: equal parts to every member.
+  /// in {x(cols)}, out {y(cols)}: x of the member before this one; of the last one, for the first.
+  kRingShift,
+  /// in {x(cols), [counts]}, out {y(cols)}: equal parts to every member.  With counts(members,
+  /// heads), of counted rows `inner` wide: only those of each part that are; cols is what is
+  /// expected.
   kAllToAll,
 };
 inline constexpr int kOpKindCount = static_cast<int>(OpKind::kAllToAll) + 1;

@@ -1,5 +1,6 @@
 #include "core/model/transformer.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -17,6 +18,7 @@ constexpr double kDeviation = 0.02;
 constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::int64_t kMostLayers = 100'000;
 constexpr double kMostParameters = 1e15;
+constexpr std::int64_t kMostExperts = 512;
 
 /// Adds values, weights and operations to one layer.
 class LayerBuilder {
@@ -72,7 +74,10 @@ class LayerBuilder {
                  bool bias,
                  double deviation = kDeviation) {
     const std::int64_t in = layer_.values[x.index()].width;
-    LayerWeight matrix{name + ".weight", {}, split == Split::kRow ? 1 : 0, {}};
+    LayerWeight matrix{name + ".weight", {}, {}, {}};
+    if (split != Split::kNone) {
+      matrix.split_axis = split == Split::kRow ? 1 : 0;
+    }
     LayerWeight shift{name + ".bias", {}, {}, {}};
     if (split == Split::kColumn) {
       shift.split_axis = 0;
@@ -92,6 +97,34 @@ class LayerBuilder {
     if (bias) {
       linear.weights.push_back(weight(std::move(shift)));
     }
+    return y;
+  }
+
+  /// A router and the experts that it chooses from.
+  ValueId experts(const std::string& name, ValueId x, double out_deviation) {
+    const std::int64_t gates = shape_.activation == OpVariant::kSwiGlu ? 2 : 1;
+    const auto stacked = [this](const std::string& parameter, std::int64_t out, std::int64_t in) {
+      LayerWeight weight{parameter, {}, {}, {}};
+      weight.parameters.push_back({parameter, {shape_.experts * out, in}, Initializer::kNormal});
+      weight.parameters.back().decay = true;
+      weight.by_expert = true;
+      return weight;
+    };
+    const ValueId scores =
+        linear("router", x, {{name + ".router", shape_.experts}}, Split::kNone, false);
+    LayerWeight up =
+        stacked(name + ".experts.up.weight", gates * shape_.feed_forward, shape_.hidden);
+    up.name = "experts.up.weight";
+    LayerWeight down = stacked(name + ".experts.down.weight", shape_.hidden, shape_.feed_forward);
+    down.name = "experts.down.weight";
+    down.parameters.front().deviation = out_deviation;
+    const ValueId y = value("experts", shape_.hidden);
+    LayerOp& experts = op(LayerOpKind::kExperts, "experts", {x, scores}, Split::kNone);
+    experts.output = y;
+    experts.variant = shape_.activation;
+    experts.scalar = shape_.balance;
+    experts.experts_per_token = shape_.experts_per_token;
+    experts.weights = {weight(std::move(up)), weight(std::move(down))};
     return y;
   }
 
@@ -213,6 +246,11 @@ ValueId add_mlp(LayerBuilder& layer,
                 double out_deviation) {
   const std::string norm = name + ".mlp_norm";
   const ValueId normed = shape.post_norm ? x : layer.norm("mlp_norm", norm, x);
+  if (shape.experts > 0) {
+    const ValueId mixed = layer.experts(name + ".mlp", normed, out_deviation);
+    const ValueId sum = layer.add("mlp_add", layer.dropout("mlp_dropout", mixed), x);
+    return shape.post_norm ? layer.norm("mlp_norm", norm, sum) : sum;
+  }
   std::vector<LayerBuilder::Part> parts;
   if (shape.activation == OpVariant::kSwiGlu) {
     parts.push_back({name + ".mlp.gate", shape.feed_forward});
@@ -289,7 +327,9 @@ Result<void> check_parameters(const TransformerShape& shape) {
   const auto hidden = static_cast<double>(shape.hidden);
   const double attention =
       static_cast<double>(shape.head_dim) * static_cast<double>(shape.heads + shape.kv_heads) * 2;
-  const double block = hidden * (attention + 3 * static_cast<double>(shape.feed_forward));
+  const double block =
+      hidden * (attention + 3 * static_cast<double>(shape.feed_forward) *
+                                static_cast<double>(std::max<std::int64_t>(shape.experts, 1)));
   const double ends = hidden * (2 * static_cast<double>(shape.vocabulary) +
                                 static_cast<double>(shape.max_sequence));
   const double parameters = static_cast<double>(shape.layers) * block + ends;
@@ -299,6 +339,30 @@ Result<void> check_parameters(const TransformerShape& shape) {
                             "supported; check layers, hidden, heads, feed_forward and vocabulary",
                             parameters,
                             kMostParameters));
+  }
+  return {};
+}
+
+Result<void> check_experts(const TransformerShape& shape) {
+  if (shape.experts == 0) {
+    return {};
+  }
+  if (shape.experts < 2 || shape.experts > kMostExperts) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format(
+            "'experts' is {}; use 2 to {}, or 0 for a model without", shape.experts, kMostExperts));
+  }
+  if (shape.experts_per_token < 1 || shape.experts_per_token > shape.experts) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("'experts_per_token' is {}; there are {} experts",
+                            shape.experts_per_token,
+                            shape.experts));
+  }
+  if (!(shape.balance >= 0 && shape.balance < 1e6)) {
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("'balance' is {}; it is the weight of a term of the loss, 0 or more",
+                            shape.balance));
   }
   return {};
 }
@@ -320,6 +384,9 @@ Result<void> check_shape(const TransformerShape& shape) {
   if (!(shape.dropout >= 0 && shape.dropout < 1)) {
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("'dropout' is {}; it is a probability below 1", shape.dropout));
+  }
+  if (auto experts = check_experts(shape); !experts) {
+    return experts;
   }
   if (!shape.learned_positions && shape.head_dim % 2 != 0) {
     return fail(

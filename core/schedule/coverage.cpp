@@ -120,29 +120,33 @@ Result<void> check_division(const std::vector<Holder>& holders,
 
 using ProgramRuns = std::vector<std::map<StageId, StageRuns>>;
 
-/// Every stage of every replica, equal sets of programs once.
+/// Every stage of every replica and part of its sequences, equal sets of programs once.
 Result<void> check_stages(const Schedule& schedule, const ProgramRuns& runs) {
-  std::map<std::pair<std::int32_t, StageId>, std::map<ProgramId, RankId>> holders;
+  const std::int32_t parts = schedule.sequence_parts;
+  std::map<std::pair<std::int32_t, StageId>, std::map<ProgramId, RankId>>
+      holders;  // by part, stage
   for (std::size_t i = 0; i < schedule.ranks.size(); ++i) {
     const RankBinding& binding = schedule.ranks[i];
     for (const auto& [stage, run] : runs[binding.program.index()]) {
-      holders[{binding.replica, stage}].try_emplace(binding.program, RankId(i));
+      holders[{binding.replica * parts + binding.sequence_part, stage}].try_emplace(binding.program,
+                                                                                    RankId(i));
     }
   }
   std::set<std::pair<StageId, std::vector<ProgramId>>> known;
-  for (std::int32_t replica = 0; replica < schedule.replicas; ++replica) {
+  for (std::int32_t part = 0; part < schedule.replicas * parts; ++part) {
     for (std::int32_t s = 0; s < schedule.stages; ++s) {
       const StageId stage(s);
       std::vector<ProgramId> programs;
       std::vector<Holder> found;
-      for (const auto& [program, rank] : holders[{replica, stage}]) {
+      for (const auto& [program, rank] : holders[{part, stage}]) {
         programs.push_back(program);
         found.push_back({rank, &runs[program.index()].at(stage).forward});
       }
       if (!known.emplace(stage, std::move(programs)).second) {
         continue;
       }
-      if (auto checked = check_division(found, stage, replica, schedule.micro_batches); !checked) {
+      if (auto checked = check_division(found, stage, part / parts, schedule.micro_batches);
+          !checked) {
         return checked;
       }
     }

@@ -21,7 +21,8 @@ Check check_sizes(const Schedule& schedule) {
                                     std::pair(schedule.micro_batches, "/micro_batches"),
                                     std::pair(schedule.micro_batch_size, "/micro_batch_size"),
                                     std::pair(schedule.sequence, "/sequence"),
-                                    std::pair(schedule.replicas, "/replicas")}) {
+                                    std::pair(schedule.replicas, "/replicas"),
+                                    std::pair(schedule.sequence_parts, "/sequence_parts")}) {
     if (value < 1) {
       return Wrong{name, fmt::format("is {}; it must be 1 or more", value)};
     }
@@ -47,6 +48,18 @@ Check check_sizes(const Schedule& schedule) {
         "/replicas",
         fmt::format(
             "is {}, but there are only {} ranks", schedule.replicas, schedule.ranks.size())};
+  }
+  if (static_cast<std::size_t>(schedule.sequence_parts) > schedule.ranks.size()) {
+    return Wrong{
+        "/sequence_parts",
+        fmt::format(
+            "is {}, but there are only {} ranks", schedule.sequence_parts, schedule.ranks.size())};
+  }
+  if (schedule.sequence_parts > 1 && schedule.sequence % (2 * schedule.sequence_parts) != 0) {
+    return Wrong{"/sequence_parts",
+                 fmt::format("is {}; twice that does not divide the {} tokens of a sequence",
+                             schedule.sequence_parts,
+                             schedule.sequence)};
   }
   if (schedule.streams.empty()) {
     return Wrong{"/streams", "names no stream; the first one computes"};
@@ -125,6 +138,12 @@ Check check_rank(const Schedule& schedule, RankId rank, const std::vector<SlotUs
                    "replica",
                    binding.replica,
                    static_cast<std::size_t>(schedule.replicas));
+  }
+  if (binding.sequence_part < 0 || binding.sequence_part >= schedule.sequence_parts) {
+    return outside(place + "/sequence_part",
+                   "part",
+                   binding.sequence_part,
+                   static_cast<std::size_t>(schedule.sequence_parts));
   }
   if (Check wrong = check_memberships(schedule, rank, place)) {
     return wrong;

@@ -13,6 +13,7 @@ namespace stagewright {
 bool reads_outputs(const Operation& op) {
   switch (op.kind) {
     case OpKind::kColumnSum:
+    case OpKind::kAddColumns:
     case OpKind::kNormParameterGradient:
     case OpKind::kEmbeddingGradient:
     case OpKind::kPositionGradient:
@@ -39,14 +40,39 @@ bool reads_outputs(const Operation& op) {
     case OpKind::kLossGradient:
     case OpKind::kFill:
     case OpKind::kCopy:
+    case OpKind::kCopyColumns:
+    case OpKind::kRouteForward:
+    case OpKind::kRouteBackward:
+    case OpKind::kDispatch:
+    case OpKind::kCombine:
+    case OpKind::kCombineBackward:
+    case OpKind::kGroupedGemm:
     case OpKind::kAllReduce:
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
     case OpKind::kBroadcast:
+    case OpKind::kRingShift:
     case OpKind::kAllToAll:
       return op.accumulate;
   }
   SW_CHECK(false, "a known operation kind");
+}
+
+bool writes_counted_rows(const Operation& op) {
+  switch (op.kind) {
+    case OpKind::kDispatch:
+    case OpKind::kCombineBackward:
+      return true;
+    case OpKind::kGroupedGemm:
+      return !op.transpose_a;
+    case OpKind::kActivationForward:
+    case OpKind::kAllToAll:
+      return op.inputs.size() > 1;
+    case OpKind::kActivationBackward:
+      return op.inputs.size() > 2;
+    default:
+      return false;
+  }
 }
 
 bool is_collective(const Operation& op) {

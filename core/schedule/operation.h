@@ -55,6 +55,9 @@ struct Operation {
 /// (In place, where an output is among the inputs, is another matter.)
 [[nodiscard]] bool reads_outputs(const Operation& op);
 
+/// Whether its first output has counted rows, behind which lies nothing that was written.
+[[nodiscard]] bool writes_counted_rows(const Operation& op);
+
 /// Whether all members of a group issue it together.
 [[nodiscard]] bool is_collective(const Operation& op);
 

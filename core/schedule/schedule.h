@@ -28,6 +28,7 @@ struct RankBinding {
   std::vector<std::int32_t> positions;  ///< by GroupSlot: which member of that group this rank is
   std::vector<RankId> peers;            ///< by PeerSlot
   std::int32_t replica = 0;             ///< which data slice it loads
+  std::int32_t sequence_part = 0;       ///< and which part of each of its sequences
   friend bool operator==(const RankBinding&, const RankBinding&) = default;
 };
 
@@ -42,6 +43,10 @@ struct Schedule {
   std::int32_t micro_batch_size = 1;  ///< sequences
   std::int32_t sequence = 1;          ///< tokens
   std::int32_t replicas = 1;
+  /// Into which each sequence is divided.  It is cut into twice as many equal blocks, and part p
+  /// has blocks p and 2 sequence_parts - 1 - p, so that each has as much of a causal mask's
+  /// triangle (as in the training of Llama 3, Llama Team 2024, section 3.3.2).  One part has all.
+  std::int32_t sequence_parts = 1;
   std::vector<std::string> streams;  ///< names; [0] is "compute"
   OptimizerSpec optimizer;
   std::vector<RankProgram> programs;

@@ -9,8 +9,8 @@
 #include "core/schedule/indices.h"
 #include "core/schedule/program_json.h"
 #include "core/schedule/read_ids.h"
-#include "core/schedule/write_ids.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/write_ids.h"
 
 namespace stagewright {
 
@@ -50,12 +50,16 @@ OptimizerSpec read_optimizer(JsonReader& reader) {
 }
 
 ordered_json to_json(const RankBinding& rank) {
-  return {{"program", rank.program.value()},
-          {"device", rank.device.value()},
-          {"groups", write_ids(rank.groups)},
-          {"positions", rank.positions},
-          {"peers", write_ids(rank.peers)},
-          {"replica", rank.replica}};
+  ordered_json json = {{"program", rank.program.value()},
+                       {"device", rank.device.value()},
+                       {"groups", write_ids(rank.groups)},
+                       {"positions", rank.positions},
+                       {"peers", write_ids(rank.peers)},
+                       {"replica", rank.replica}};
+  if (rank.sequence_part != 0) {
+    json["sequence_part"] = rank.sequence_part;
+  }
+  return json;
 }
 
 RankBinding read_rank(JsonReader& reader) {
@@ -66,6 +70,7 @@ RankBinding read_rank(JsonReader& reader) {
   rank.positions = read_indices(reader, "positions");
   rank.peers = read_ids<RankId>(reader, "peers");
   rank.replica = read_index(reader, "replica");
+  rank.sequence_part = reader.has("sequence_part") ? read_index(reader, "sequence_part") : 0;
   return rank;
 }
 
@@ -81,6 +86,9 @@ ordered_json content_of(const Schedule& schedule) {
                        {"replicas", schedule.replicas},
                        {"streams", schedule.streams},
                        {"optimizer", to_json(schedule.optimizer)}};
+  if (schedule.sequence_parts != 1) {
+    json["sequence_parts"] = schedule.sequence_parts;
+  }
   ordered_json& programs = json["programs"] = ordered_json::array();
   for (const RankProgram& program : schedule.programs) {
     programs.push_back(to_json(program));
@@ -111,6 +119,7 @@ Schedule read_content(JsonReader& reader) {
   schedule.micro_batch_size = read_index(reader, "micro_batch_size");
   schedule.sequence = read_index(reader, "sequence");
   schedule.replicas = read_index(reader, "replicas");
+  schedule.sequence_parts = reader.has("sequence_parts") ? read_index(reader, "sequence_parts") : 1;
   schedule.streams = reader.texts("streams");
   if (!reader.object("optimizer",
                      [&](JsonReader& inner) { schedule.optimizer = read_optimizer(inner); })) {

@@ -8,9 +8,10 @@
 
 namespace stagewright {
 
-/// Data parallelism: replicas that see different sequences and sum their gradients.
+/// Data parallelism: ranks that see different tokens and sum their gradients.  These are replicas,
+/// which see different sequences, and the members that divide a replica's sequences.
 struct DataAxis {
-  std::int32_t degree = 1;
+  std::int32_t degree = 1;         ///< replicas times members
   std::optional<GroupSlot> group;  ///< present with more than one replica
   friend bool operator==(const DataAxis&, const DataAxis&) = default;
 };

@@ -39,8 +39,8 @@ Result<Candidate> best_plan(const ExplainJob& job, const SearchControl& control)
   if (found->plans.empty()) {
     return fail(found->interrupted ? ErrorCode::kInfeasible : ErrorCode::kUnsupported,
                 found->interrupted ? "the search was stopped before it had found a plan"
-                                   : "only plans that cannot be lowered yet satisfy the "
-                                     "constraints; free cp, ep or shard-group");
+                                   : "only plans that the search estimates and does not simulate "
+                                     "satisfy the constraints; free cp, ep or shard-group");
   }
   return std::move(found->plans.front());
 }

@@ -33,10 +33,13 @@ void hold(const RankContext& context, RankDraft& draft, StageId stage, WeightId 
   held.layer = own.layer;
   held.stages = {stage};
   held.name = layer.name + "." + weight.name;
-  held.shard = shard(context.tensor, weight);
+  held.by_expert = weight.by_expert;
+  held.shard = weight.by_expert ? shard(context.expert, weight) : shard(context.tensor, weight);
   held.decay = weight.parameters.front().decay;
   held.summed_over_tensor = is_summed_over_tensor(context, layer, own.index);
-  held.copies = context.data.degree * (held.shard.axis ? 1.0 : context.tensor.degree);
+  const bool by_tensor = held.shard.axis && !held.by_expert;
+  held.copies =
+      context.replicas_of(held.by_expert).degree * (by_tensor ? 1.0 : context.tensor.degree);
   if (const auto shared = context.shared->of_weight.find(root);
       shared != context.shared->of_weight.end()) {
     held.sharing = shared->second;
@@ -83,7 +86,7 @@ void fill_parameter_table(const RankContext& context, RankDraft& draft) {
       slice.global_shape = parameter.shape;
       slice.shard_axis = held.shard.axis;
       if (held.shard.axis) {
-        slice.shard_group = context.tensor.group;
+        slice.shard_group = held.by_expert ? context.expert.group : context.tensor.group;
       }
       slice.extent = held.shard.parts[i].extent;
       slice.weight = held.weight;
@@ -99,8 +102,8 @@ void fill_parameter_table(const RankContext& context, RankDraft& draft) {
           use.sharding == BucketSharding::kParameters) {
         slice.weight = use.shard->weight;
         slice.weight_offset += draft.program.tensors[held.weight.index()].view->offset;
-        slice.flat_shard =
-            ParameterSlice::FlatShard{.group = *context.data.group, .stride = use.shard->elements};
+        slice.flat_shard = ParameterSlice::FlatShard{
+            .group = *context.replicas_of(held.by_expert).group, .stride = use.shard->elements};
       }
       if (held.layer != held.id.layer) {
         slice.tied_to = parameter.name;

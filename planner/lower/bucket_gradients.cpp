@@ -26,20 +26,22 @@ using Buckets = std::vector<std::vector<std::size_t>>;
 
 /// What the weights of one bucket have in common.  One operation updates all of a bucket whose
 /// states are divided, so there decay and copies count, too.
-using Kind = std::tuple<std::optional<std::size_t>, bool, BucketSharding, bool, double>;
+using Kind = std::tuple<std::optional<std::size_t>, bool, bool, BucketSharding, bool, double>;
 
 /// Gradients that other ranks or stages add to are whole until the end of the step.
 BucketSharding sharding_of(const RankContext& context, const HeldWeight& held) {
   const bool alone = !held.sharing && held.stages.size() == 1;
-  return alone ? context.sharding() : std::min(context.sharding(), BucketSharding::kStates);
+  const BucketSharding sharding = context.sharding(held.by_expert);
+  return alone ? sharding : std::min(sharding, BucketSharding::kStates);
 }
 
 Kind kind_of(const RankContext& context, const HeldWeight& held) {
   const BucketSharding sharding = sharding_of(context, held);
   if (sharding == BucketSharding::kNone) {
-    return {held.sharing, held.summed_over_tensor, sharding, false, 0};
+    return {held.sharing, held.summed_over_tensor, held.by_expert, sharding, false, 0};
   }
-  return {held.sharing, held.summed_over_tensor, sharding, !held.decay, held.copies};
+  return {
+      held.sharing, held.summed_over_tensor, held.by_expert, sharding, !held.decay, held.copies};
 }
 
 /// Weights of a stage that are reduced alike, in reverse order of use; what nobody shares first.
@@ -110,7 +112,9 @@ void add_bucket(const RankContext& context,
   for (const std::size_t i : weights) {
     used += elements_of(draft.weights[i]);
   }
-  const std::int64_t replicas = context.data.degree;
+  const bool by_expert = draft.weights[weights.front()].by_expert;
+  const DataAxis& summed = context.replicas_of(by_expert);
+  const std::int64_t replicas = summed.degree;
   const std::int64_t elements = (used + replicas - 1) / replicas * replicas;
 
   GradientBucket bucket;
@@ -118,6 +122,7 @@ void add_bucket(const RankContext& context,
   BucketUse use;
   use.stages = stages_of(draft, weights);
   use.weights = weights;
+  use.by_expert = by_expert;
   use.sharing = draft.weights[weights.front()].sharing;
   use.sharding = sharding_of(context, draft.weights[weights.front()]);
   const TensorScope scope = use.sharding >= BucketSharding::kGradients ? TensorScope::kMicroBatch
@@ -152,8 +157,8 @@ void add_bucket(const RankContext& context,
   }
   if (use.sharding != BucketSharding::kNone) {
     shard_bucket(context, draft, bucket, use);
-  } else if (context.data.group) {
-    bucket.reduce.push_back(all_reduce(*context.data.group, bucket.storage, elements, type));
+  } else if (summed.group) {
+    bucket.reduce.push_back(all_reduce(*summed.group, bucket.storage, elements, type));
   }
   draft.program.buckets.push_back(std::move(bucket));
   draft.bucket_uses.push_back(std::move(use));

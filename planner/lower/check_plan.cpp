@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "planner/axes/context.h"
+#include "planner/axes/expert.h"
 #include "planner/axes/tensor.h"
 
 namespace stagewright {
@@ -182,6 +184,9 @@ Result<void> check_degrees(const ModelGraph& model, const Plan& plan) {
           stage_key(i, dp ? "dp" : "tp"));
     }
   }
+  if (Result<void> checked = check_expert_degree(model, plan); !checked) {
+    return checked;
+  }
   return check_tensor_degree(model, plan.stages.front().tp, stage_key(0, "tp"));
 }
 
@@ -190,16 +195,25 @@ Result<void> unsupported(std::string message, std::string where) {
 }
 
 /// What a plan can say and lowering cannot do.
-Result<void> check_supported(const Plan& plan) {
-  if (plan.cp != 1) {
-    return unsupported(
-        fmt::format("cp is {}; context parallelism cannot be lowered yet, use 1", plan.cp),
-        "plan:/cp");
-  }
-  if (plan.ep != 1) {
-    return unsupported(
-        fmt::format("ep is {}; expert parallelism cannot be lowered yet, use 1", plan.ep),
-        "plan:/ep");
+Result<void> check_supported(const ModelGraph& model, const Plan& plan) {
+  if (expert_count(model) > 0) {
+    if (plan.sequence_parallel && plan.stages.front().tp > 1) {
+      return unsupported(
+          fmt::format(
+              "sequence_parallel is true, but '{}' has experts, which choose from all rows; "
+              "use false",
+              model.name),
+          "plan:/sequence_parallel");
+    }
+    if (plan.cp > 1 && model.shape.balance > 0) {
+      return unsupported(
+          fmt::format(
+              "cp is {}, but the balance term of '{}' is one of whole sequences; use 1, or a "
+              "model without it",
+              plan.cp,
+              model.name),
+          "plan:/cp");
+    }
   }
   if (plan.zero_stage < 0 || plan.zero_stage > 3) {
     return fail(ErrorCode::kInvalidInput,
@@ -209,9 +223,14 @@ Result<void> check_supported(const Plan& plan) {
   return {};
 }
 
-/// Sequence parallelism gives each member of a tensor group as many rows.
+/// Each member of a context group has as many rows, and sequence parallelism gives each member of a
+/// tensor group as many of these.
 Result<void> check_rows(const Plan& plan) {
-  const std::int64_t rows = std::int64_t{plan.micro_batch_size} * plan.sequence;
+  if (auto checked = check_context_degree(plan); !checked) {
+    return checked;
+  }
+  const std::int64_t tokens = plan.sequence / plan.cp;
+  const std::int64_t rows = plan.micro_batch_size * tokens;
   const std::int32_t tp = plan.stages.front().tp;
   if (plan.sequence_parallel && rows % tp != 0) {
     return fail(ErrorCode::kInfeasible,
@@ -220,7 +239,7 @@ Result<void> check_rows(const Plan& plan) {
                             tp,
                             rows,
                             plan.micro_batch_size,
-                            plan.sequence),
+                            tokens),
                 "plan:/sequence_parallel");
   }
   return {};
@@ -269,19 +288,27 @@ Result<void> check_rank_order(const Plan& plan) {
   return {};
 }
 
+/// What joins the degrees of a plan in a message, where it divides sequences.
+std::string context_text(std::int32_t cp) {
+  return cp > 1 ? fmt::format(" x cp {}", cp) : "";
+}
+
 Result<void> check_device_list(const StagePlan& stage,
+                               std::int32_t cp,
                                std::int32_t devices,
                                const std::string& where) {
   if (stage.devices.empty()) {
     return {};
   }
-  const auto needed = static_cast<std::size_t>(stage.dp) * static_cast<std::size_t>(stage.tp);
+  const auto needed = static_cast<std::size_t>(stage.dp) * static_cast<std::size_t>(stage.tp) *
+                      static_cast<std::size_t>(cp);
   if (stage.devices.size() != needed) {
     return fail(ErrorCode::kInvalidInput,
-                fmt::format("{} devices are listed; dp {} x tp {} needs {}",
+                fmt::format("{} devices are listed; dp {} x tp {}{} needs {}",
                             stage.devices.size(),
                             stage.dp,
                             stage.tp,
+                            context_text(cp),
                             needed),
                 where);
   }
@@ -302,20 +329,22 @@ Result<void> check_devices(const Cluster& cluster, const Plan& plan) {
   bool all_listed = true;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     all_listed = all_listed && !plan.stages[i].devices.empty();
-    if (Result<void> checked = check_device_list(plan.stages[i], devices, stage_key(i, "devices"));
+    if (Result<void> checked =
+            check_device_list(plan.stages[i], plan.cp, devices, stage_key(i, "devices"));
         !checked) {
       return checked;
     }
   }
   const StagePlan& first = plan.stages.front();
-  const std::int64_t ranks = std::int64_t{first.dp} * first.tp * plan.pp();
+  const std::int64_t ranks = std::int64_t{first.dp} * first.tp * plan.cp * plan.pp();
   if (!all_listed && ranks > devices) {
     return fail(
         ErrorCode::kInfeasible,
-        fmt::format("dp {} x tp {} x pp {} needs {} devices, but cluster '{}' has {}; lower a "
+        fmt::format("dp {} x tp {}{} x pp {} needs {} devices, but cluster '{}' has {}; lower a "
                     "degree, or list the devices of each stage to put several ranks on one",
                     first.dp,
                     first.tp,
+                    context_text(plan.cp),
                     plan.pp(),
                     ranks,
                     cluster.name,
@@ -361,7 +390,7 @@ Result<void> check_plan(const ModelGraph& model, const Cluster& cluster, const P
   if (Result<void> checked = check_layers(model, plan); !checked) {
     return checked;
   }
-  if (Result<void> checked = check_supported(plan); !checked) {
+  if (Result<void> checked = check_supported(model, plan); !checked) {
     return checked;
   }
   if (Result<void> checked = check_degrees(model, plan); !checked) {

@@ -37,7 +37,7 @@ UpdateUnit unit_of(const RankContext& context, const RankDraft& draft, const Buc
           .gradient = use.shard->gradient,
           .elements = use.shard->elements,
           .decay = first.decay,
-          .copies = first.copies / context.data.degree,
+          .copies = first.copies / context.replicas_of(use.by_expert).degree,
           .states = {}};
 }
 
@@ -155,9 +155,15 @@ void make_totals(RankDraft& draft) {
 }
 
 void plan_updates(const RankContext& context, RankDraft& draft) {
-  if (context.sharding() != BucketSharding::kNone) {
+  if (context.sharding(false) != BucketSharding::kNone) {
     for (const BucketUse& use : draft.bucket_uses) {
-      draft.updates.push_back(unit_of(context, draft, use));
+      if (use.shard) {
+        draft.updates.push_back(unit_of(context, draft, use));
+        continue;
+      }
+      for (const std::size_t weight : use.weights) {
+        draft.updates.push_back(unit_of(draft, draft.weights[weight]));
+      }
     }
   } else {
     for (const HeldWeight& held : draft.weights) {

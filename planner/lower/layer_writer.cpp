@@ -140,7 +140,7 @@ TensorId LayerWriter::extra(const LayerOp& op,
                             std::vector<std::int64_t> shape,
                             TensorClass tensor_class) {
   const auto index = static_cast<std::size_t>(&op - layer_->ops.data());
-  const auto found = extras_.find({index, suffix});
+  const auto found = extras_.find({index, std::string(suffix)});
   if (found != extras_.end()) {
     return found->second;
   }
@@ -152,7 +152,7 @@ TensorId LayerWriter::extra(const LayerOp& op,
                                             .tensor_class = tensor_class,
                                             .scope = TensorScope::kMicroBatch,
                                             .view = std::nullopt});
-  extras_.emplace(std::pair{index, suffix}, made);
+  extras_.emplace(std::pair{index, std::string(suffix)}, made);
   return made;
 }
 

@@ -110,7 +110,7 @@ class LayerWriter {
   std::vector<ValueId> root_;                     ///< value whose tensor a value shares, by value
   std::vector<std::optional<TensorId>> tensors_;  ///< by root value
   std::vector<std::optional<TensorId>> whole_;    ///< by root value
-  std::map<std::pair<std::size_t, std::string_view>, TensorId> extras_;
+  std::map<std::pair<std::size_t, std::string>, TensorId> extras_;
   std::vector<std::vector<Contribution>> gradients_;  ///< by value
   std::vector<std::size_t> gradients_made_;           ///< by value
   std::vector<DraftOperation> operations_;

@@ -51,13 +51,18 @@ std::vector<bool> need_attention_workspace(const Cluster& cluster, const RankGri
 RankContext make_context(const RankGrid& grid,
                          const GroupSlots& slots,
                          const SharedWeights& shared,
-                         bool sequence_parallel,
+                         const Plan& plan,
                          PipelineAxis axis) {
   RankContext context;
   context.tensor = {.degree = grid.size.tensor,
                     .group = slots.tensor,
-                    .divides_rows = sequence_parallel && grid.size.tensor > 1};
-  context.data = {.degree = grid.size.data, .group = slots.data};
+                    .divides_rows = plan.sequence_parallel && grid.size.tensor > 1};
+  context.context = {.degree = grid.size.context, .group = slots.context};
+  context.data = {.degree = grid.size.data * grid.size.context, .group = slots.data};
+  context.expert = {
+      .degree = plan.ep,
+      .group = slots.expert,
+      .replicas = {.degree = context.data.degree / plan.ep, .group = slots.expert_replicas}};
   context.world = slots.world;
   context.shared = &shared;
   context.sharing_groups = slots.sharing[static_cast<std::size_t>(axis.rank)];
@@ -93,10 +98,13 @@ std::vector<RankBinding> bind_ranks(const RankGrid& grid,
     binding.groups = std::move(groups.of_rank[static_cast<std::size_t>(rank)]);
     binding.positions = std::move(groups.position_of[static_cast<std::size_t>(rank)]);
     binding.replica = at.data;
+    binding.sequence_part = at.context;
     const std::vector<std::int32_t>& peers = axes[static_cast<std::size_t>(at.pipeline)].peers;
     binding.peers.reserve(peers.size());
     for (const std::int32_t peer : peers) {
-      binding.peers.push_back(grid.rank({.tensor = at.tensor, .data = at.data, .pipeline = peer}));
+      RankCoordinates there = at;
+      there.pipeline = peer;
+      binding.peers.push_back(grid.rank(there));
     }
     bindings.push_back(std::move(binding));
   }
@@ -113,7 +121,11 @@ Schedule describe(const ModelGraph& model, const Plan& plan) {
   schedule.micro_batch_size = plan.micro_batch_size;
   schedule.sequence = plan.sequence;
   schedule.replicas = plan.stages.front().dp;
+  schedule.sequence_parts = plan.cp;
   schedule.streams = {"compute", "tensor", "data"};
+  if (plan.cp > 1 || plan.ep > 1) {
+    schedule.streams.emplace_back("exchange");
+  }
   schedule.optimizer = plan.optimizer;
   return schedule;
 }
@@ -144,14 +156,13 @@ Result<Schedule> lower_checked(const ModelGraph& model,
   if (!grid) {
     return tl::unexpected(grid.error());
   }
-  RankGroups groups = build_groups(*grid, shared.sharings);
+  RankGroups groups = build_groups(*grid, plan.ep, shared.sharings);
   const std::vector<PipelineAxis> axes = pipeline_axes(order);
 
   const std::vector<bool> workspaces = need_attention_workspace(cluster, *grid);
   std::vector<RankDraft> drafts;
   for (std::size_t p = 0; p < axes.size(); ++p) {
-    RankContext context =
-        make_context(*grid, groups.slots, shared, plan.sequence_parallel, axes[p]);
+    RankContext context = make_context(*grid, groups.slots, shared, plan, axes[p]);
     context.model = &model;
     context.plan = &plan;
     context.repeats = repeats;

@@ -12,7 +12,9 @@
 #include "core/model/model_graph.h"
 #include "core/plan/plan.h"
 #include "core/schedule/rank_program.h"
+#include "planner/axes/context.h"
 #include "planner/axes/data.h"
+#include "planner/axes/expert.h"
 #include "planner/axes/pipeline.h"
 #include "planner/axes/tensor.h"
 #include "planner/lower/assign_weight_versions.h"
@@ -24,6 +26,8 @@ namespace stagewright {
 /// Streams of every lowered schedule, by name in Schedule::streams.
 inline constexpr StreamId kTensorStream{1};  ///< collectives of tensor groups
 inline constexpr StreamId kDataStream{2};    ///< gradients and totals
+/// Keys and values on their way round, tokens on their way to experts; only where there are such.
+inline constexpr StreamId kExchangeStream{3};
 
 /// What of a bucket replicas divide among them (Rajbhandari et al. 2020): stage 1, 2 or 3 of ZeRO.
 enum class BucketSharding : std::uint8_t {
@@ -38,7 +42,9 @@ struct RankContext {
   const ModelGraph* model = nullptr;
   const Plan* plan = nullptr;
   TensorAxis tensor;
+  ContextAxis context;
   DataAxis data;
+  ExpertAxis expert;
   PipelineAxis pipeline;
   GroupSlot world;
   const SharedWeights* shared = nullptr;
@@ -56,16 +62,22 @@ struct RankContext {
   [[nodiscard]] const StageVersions& versions_of(StageId id) const {
     return (*versions)[id.index()];
   }
-  [[nodiscard]] BucketSharding sharding() const {
-    return data.group ? static_cast<BucketSharding>(plan->zero_stage) : BucketSharding::kNone;
+  /// Ranks that sum a weight's gradient.
+  [[nodiscard]] const DataAxis& replicas_of(bool by_expert) const {
+    return by_expert ? expert.replicas : data;
+  }
+  [[nodiscard]] BucketSharding sharding(bool by_expert) const {
+    return replicas_of(by_expert).group ? static_cast<BucketSharding>(plan->zero_stage)
+                                        : BucketSharding::kNone;
   }
   /// Those of a replica whose gradients add up.
   [[nodiscard]] std::int32_t micro_batches_per_update() const {
     return updates ? updates->every : plan->micro_batches;
   }
-  /// Tokens of a micro-batch.
+  /// Tokens of a sequence, and of a micro-batch, that the ranks of a tensor group have together.
+  [[nodiscard]] std::int64_t tokens() const { return context.tokens(*plan); }
   [[nodiscard]] std::int64_t rows() const {
-    return std::int64_t{plan->micro_batch_size} * plan->sequence;
+    return std::int64_t{plan->micro_batch_size} * tokens();
   }
 };
 
@@ -84,6 +96,7 @@ struct HeldWeight {
   bool decay = false;
   std::optional<std::size_t> sharing;  ///< over whose group its gradient is summed first
   bool summed_over_tensor = false;     ///< members of the tensor group have terms of its gradient
+  bool by_expert = false;              ///< held by the members that have these experts
   friend bool operator==(const HeldWeight&, const HeldWeight&) = default;
 
   [[nodiscard]] TensorId version(std::int32_t number) const {
@@ -105,6 +118,7 @@ struct BucketUse {
   std::vector<StageId> stages;         ///< whose backwards add to it, ascending
   std::vector<std::size_t> weights;    ///< in it, into RankDraft::weights
   std::optional<std::size_t> sharing;  ///< of all its weights
+  bool by_expert = false;              ///< likewise
   BucketSharding sharding = BucketSharding::kNone;
   std::optional<BucketShard> shard;
   friend bool operator==(const BucketUse&, const BucketUse&) = default;

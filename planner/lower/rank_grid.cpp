@@ -12,13 +12,18 @@ namespace {
 
 RankGrid number_ranks(const Plan& plan) {
   RankGrid grid;
-  grid.size = {
-      .tensor = plan.stages.front().tp, .data = plan.stages.front().dp, .pipeline = plan.pp()};
+  grid.size = {.tensor = plan.stages.front().tp,
+               .context = plan.cp,
+               .data = plan.stages.front().dp,
+               .pipeline = plan.pp()};
   std::int32_t stride = 1;
   for (const std::string_view axis : plan.rank_order) {
     if (axis == "tp") {
       grid.stride.tensor = stride;
       stride *= grid.size.tensor;
+    } else if (axis == "cp") {
+      grid.stride.context = stride;
+      stride *= grid.size.context;
     } else if (axis == "dp") {
       grid.stride.data = stride;
       stride *= grid.size.data;
@@ -76,10 +81,12 @@ Result<RankGrid> place_ranks(const Plan& plan, const PipelineOrder& order) {
       continue;
     }
     for (std::int32_t d = 0; d < grid.size.data; ++d) {
-      for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
-        const RankId rank = grid.rank({.tensor = t, .data = d, .pipeline = p});
-        const std::int32_t place = d * grid.size.tensor + t;
-        grid.devices[rank.index()] = DeviceId((*stage)->devices[static_cast<std::size_t>(place)]);
+      for (std::int32_t c = 0; c < grid.size.context; ++c) {
+        for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
+          const RankId rank = grid.rank({.tensor = t, .context = c, .data = d, .pipeline = p});
+          const std::int32_t place = (d * grid.size.context + c) * grid.size.tensor + t;
+          grid.devices[rank.index()] = DeviceId((*stage)->devices[static_cast<std::size_t>(place)]);
+        }
       }
     }
   }

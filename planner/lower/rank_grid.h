@@ -14,25 +14,29 @@ namespace stagewright {
 /// Where a rank stands on each axis.
 struct RankCoordinates {
   std::int32_t tensor = 0;
+  std::int32_t context = 0;
   std::int32_t data = 0;
   std::int32_t pipeline = 0;
   friend bool operator==(const RankCoordinates&, const RankCoordinates&) = default;
 };
 
-/// The ranks of a run as a grid: tensor x data x pipeline.
+/// The ranks of a run as a grid: tensor x context x data x pipeline.
 struct RankGrid {
   RankCoordinates size;           ///< degrees
   RankCoordinates stride;         ///< distance of neighbours along each axis
   std::vector<DeviceId> devices;  ///< by rank
   friend bool operator==(const RankGrid&, const RankGrid&) = default;
 
-  [[nodiscard]] std::int32_t ranks() const { return size.tensor * size.data * size.pipeline; }
+  [[nodiscard]] std::int32_t ranks() const {
+    return size.tensor * size.context * size.data * size.pipeline;
+  }
   [[nodiscard]] RankId rank(const RankCoordinates& at) const {
-    return RankId(at.tensor * stride.tensor + at.data * stride.data +
+    return RankId(at.tensor * stride.tensor + at.context * stride.context + at.data * stride.data +
                   at.pipeline * stride.pipeline);
   }
   [[nodiscard]] RankCoordinates coordinates(RankId rank) const {
     return {.tensor = rank.value() / stride.tensor % size.tensor,
+            .context = rank.value() / stride.context % size.context,
             .data = rank.value() / stride.data % size.data,
             .pipeline = rank.value() / stride.pipeline % size.pipeline};
   }

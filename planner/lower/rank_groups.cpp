@@ -25,48 +25,120 @@ void add_world(RankGroups& table, const RankGrid& grid) {
   add_group(table, "world", std::move(members));
 }
 
-void add_tensor_groups(RankGroups& table, const RankGrid& grid) {
-  for (std::int32_t p = 0; p < grid.size.pipeline; ++p) {
-    for (std::int32_t d = 0; d < grid.size.data; ++d) {
-      std::vector<RankId> members;
-      members.reserve(static_cast<std::size_t>(grid.size.tensor));
-      for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
-        members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
+/// One group for each place on the other axes.  `member` gives the coordinates of a group's i-th
+/// member from those of its first.
+template <class Member>
+void add_groups(RankGroups& table,
+                const RankGrid& grid,
+                const std::string& kind,
+                const RankCoordinates& first,
+                std::int32_t size,
+                const Member& member) {
+  for (std::int32_t p = 0; p < first.pipeline; ++p) {
+    for (std::int32_t d = 0; d < first.data; ++d) {
+      for (std::int32_t c = 0; c < first.context; ++c) {
+        for (std::int32_t t = 0; t < first.tensor; ++t) {
+          const RankCoordinates at{.tensor = t, .context = c, .data = d, .pipeline = p};
+          std::vector<RankId> members;
+          members.reserve(static_cast<std::size_t>(size));
+          for (std::int32_t i = 0; i < size; ++i) {
+            members.push_back(grid.rank(member(at, i)));
+          }
+          add_group(table, kind, std::move(members));
+        }
       }
-      add_group(table, "tensor", std::move(members));
     }
   }
+}
+
+void add_tensor_groups(RankGroups& table, const RankGrid& grid) {
+  RankCoordinates first = grid.size;
+  first.tensor = 1;
+  add_groups(
+      table, grid, "tensor", first, grid.size.tensor, [](RankCoordinates at, std::int32_t i) {
+        at.tensor = i;
+        return at;
+      });
+}
+
+void add_context_groups(RankGroups& table, const RankGrid& grid) {
+  RankCoordinates first = grid.size;
+  first.context = 1;
+  add_groups(
+      table, grid, "context", first, grid.size.context, [](RankCoordinates at, std::int32_t i) {
+        at.context = i;
+        return at;
+      });
 }
 
 void add_data_groups(RankGroups& table, const RankGrid& grid) {
-  for (std::int32_t p = 0; p < grid.size.pipeline; ++p) {
-    for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
-      std::vector<RankId> members;
-      members.reserve(static_cast<std::size_t>(grid.size.data));
-      for (std::int32_t d = 0; d < grid.size.data; ++d) {
-        members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
-      }
-      add_group(table, "data", std::move(members));
-    }
-  }
+  RankCoordinates first = grid.size;
+  first.data = 1;
+  first.context = 1;
+  const std::int32_t parts = grid.size.context;
+  add_groups(table,
+             grid,
+             "data",
+             first,
+             grid.size.data * parts,
+             [parts](RankCoordinates at, std::int32_t i) {
+               at.data = i / parts;
+               at.context = i % parts;
+               return at;
+             });
+}
+
+/// Neighbours in a data group divide the experts; those in the same place of it have the same.
+void add_expert_groups(RankGroups& table, const RankGrid& grid, std::int32_t members) {
+  RankCoordinates first = grid.size;
+  first.data = 1;
+  first.context = grid.size.data * grid.size.context / members;
+  const std::int32_t parts = grid.size.context;
+  add_groups(table, grid, "expert", first, members, [=](RankCoordinates at, std::int32_t i) {
+    const std::int32_t place = at.context * members + i;
+    at.data = place / parts;
+    at.context = place % parts;
+    return at;
+  });
+}
+
+void add_expert_replica_groups(RankGroups& table, const RankGrid& grid, std::int32_t members) {
+  RankCoordinates first = grid.size;
+  first.data = 1;
+  first.context = members;
+  const std::int32_t parts = grid.size.context;
+  add_groups(table,
+             grid,
+             "expert-data",
+             first,
+             grid.size.data * parts / members,
+             [=](RankCoordinates at, std::int32_t i) {
+               const std::int32_t place = i * members + at.context;
+               at.data = place / parts;
+               at.context = place % parts;
+               return at;
+             });
 }
 
 void add_sharing_groups(RankGroups& table, const RankGrid& grid, const WeightSharing& sharing) {
-  for (std::int32_t d = 0; d < grid.size.data; ++d) {
-    for (std::int32_t t = 0; t < grid.size.tensor; ++t) {
-      std::vector<RankId> members;
-      members.reserve(sharing.pipeline_ranks.size());
-      for (const std::int32_t p : sharing.pipeline_ranks) {
-        members.push_back(grid.rank({.tensor = t, .data = d, .pipeline = p}));
-      }
-      add_group(table, sharing.kind, std::move(members));
-    }
-  }
+  RankCoordinates first = grid.size;
+  first.pipeline = 1;
+  add_groups(table,
+             grid,
+             sharing.kind,
+             first,
+             static_cast<std::int32_t>(sharing.pipeline_ranks.size()),
+             [&sharing](RankCoordinates at, std::int32_t i) {
+               at.pipeline = sharing.pipeline_ranks[static_cast<std::size_t>(i)];
+               return at;
+             });
 }
 
 }  // namespace
 
-RankGroups build_groups(const RankGrid& grid, const std::vector<WeightSharing>& sharings) {
+RankGroups build_groups(const RankGrid& grid,
+                        std::int32_t expert_parallel,
+                        const std::vector<WeightSharing>& sharings) {
   RankGroups table;
   table.of_rank.resize(static_cast<std::size_t>(grid.ranks()));
   table.position_of.resize(static_cast<std::size_t>(grid.ranks()));
@@ -76,9 +148,23 @@ RankGroups build_groups(const RankGrid& grid, const std::vector<WeightSharing>& 
     table.slots.tensor = GroupSlot(slots++);
     add_tensor_groups(table, grid);
   }
-  if (grid.size.data > 1) {
+  if (grid.size.context > 1) {
+    table.slots.context = GroupSlot(slots++);
+    add_context_groups(table, grid);
+  }
+  if (grid.size.data * grid.size.context > 1) {
     table.slots.data = GroupSlot(slots++);
     add_data_groups(table, grid);
+    table.slots.expert_replicas = table.slots.data;
+  }
+  if (expert_parallel > 1) {
+    table.slots.expert = GroupSlot(slots++);
+    add_expert_groups(table, grid, expert_parallel);
+    table.slots.expert_replicas.reset();
+    if (grid.size.data * grid.size.context > expert_parallel) {
+      table.slots.expert_replicas = GroupSlot(slots++);
+      add_expert_replica_groups(table, grid, expert_parallel);
+    }
   }
   const auto ranks = static_cast<std::size_t>(grid.size.pipeline);
   table.slots.sharing.assign(ranks, std::vector<std::optional<GroupSlot>>(sharings.size()));

@@ -37,13 +37,21 @@ std::vector<bool> needed_operations(const std::vector<DraftOperation>& forward,
         })) {
       continue;
     }
-    for (const TensorId output : outputs) {
-      needed.erase(output);
+    if (!reads_outputs(op)) {  // else what wrote them before is needed, too
+      for (const TensorId output : outputs) {
+        needed.erase(output);
+      }
     }
     needed.insert(op.inputs.begin(), op.inputs.end());
     result[i] = true;
   }
   return result;
+}
+
+/// The cores, and keys and values that go round a ring between them.
+bool is_of_attention(OpKind kind) {
+  return kind == OpKind::kAttentionForward || kind == OpKind::kCopyColumns ||
+         kind == OpKind::kRingShift;
 }
 
 }  // namespace
@@ -93,15 +101,13 @@ std::vector<DraftOperation> layer_to_repeat(const std::vector<DraftOperation>& f
 
 std::vector<DraftOperation> attention_to_repeat(const std::vector<DraftOperation>& forward,
                                                 const std::vector<DraftOperation>& backward) {
-  const std::set<TensorId> needed = read_before_written(backward);
+  const std::vector<bool> needed = needed_operations(forward, backward);
   std::vector<DraftOperation> repeated;
-  std::copy_if(forward.begin(), forward.end(), std::back_inserter(repeated), [&](const auto& op) {
-    const auto& outputs = op.op.outputs;
-    return op.op.kind == OpKind::kAttentionForward &&
-           std::any_of(outputs.begin(), outputs.end(), [&needed](TensorId output) {
-             return needed.contains(output);
-           });
-  });
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    if (needed[i] && is_of_attention(forward[i].op.kind)) {
+      repeated.push_back(forward[i]);
+    }
+  }
   return repeated;
 }
 

@@ -9,31 +9,30 @@ namespace stagewright {
 namespace {
 
 /// The replica's part of a flat tensor, as a window into it.
-TensorId window_of(const RankContext& context, RankDraft& draft, TensorId flat) {
+TensorId window_of(const DataAxis& replicas, RankDraft& draft, TensorId flat) {
   TensorSpec spec = draft.program.tensors[flat.index()];
-  const std::int64_t part = spec.elements() / context.data.degree;
+  const std::int64_t part = spec.elements() / replicas.degree;
   spec.name += ".part";
   spec.shape = {part};
-  spec.view =
-      TensorSpec::View{.base = flat, .offset = 0, .group = context.data.group, .stride = part};
+  spec.view = TensorSpec::View{.base = flat, .offset = 0, .group = replicas.group, .stride = part};
   return draft.add_tensor(std::move(spec));
 }
 
 /// A tensor of its own for the replica's part.
-TensorId part_of(const RankContext& context,
+TensorId part_of(const DataAxis& replicas,
                  RankDraft& draft,
                  TensorId flat,
                  const std::string& suffix) {
   TensorSpec spec = draft.program.tensors[flat.index()];
   spec.name += suffix;
-  spec.shape = {spec.elements() / context.data.degree};
+  spec.shape = {spec.elements() / replicas.degree};
   spec.scope = TensorScope::kPersistent;
   return draft.add_tensor(std::move(spec));
 }
 
 /// Over the replicas, between a flat tensor and the parts of it.
 Operation collective(
-    const RankContext& context, const RankDraft& draft, OpKind kind, TensorId flat, TensorId part) {
+    const DataAxis& replicas, const RankDraft& draft, OpKind kind, TensorId flat, TensorId part) {
   const TensorSpec& whole = draft.program.tensors[flat.index()];
   const bool gathers = kind == OpKind::kAllGather;
   Operation op;
@@ -44,7 +43,7 @@ Operation collective(
   op.shape.cols = whole.elements();
   op.inputs = {gathers ? part : flat};
   op.outputs = {gathers ? flat : part};
-  op.group = context.data.group;
+  op.group = replicas.group;
   return op;
 }
 
@@ -87,24 +86,25 @@ void shard_bucket(const RankContext& context,
                   RankDraft& draft,
                   GradientBucket& bucket,
                   BucketUse& use) {
+  const DataAxis& replicas = context.replicas_of(use.by_expert);
   const TensorId weights = flatten_weights(draft, bucket, use);
   BucketShard shard;
   if (use.sharding == BucketSharding::kStates) {
-    shard.gradient = window_of(context, draft, bucket.storage);
+    shard.gradient = window_of(replicas, draft, bucket.storage);
   } else {
-    shard.gradient = part_of(context, draft, bucket.storage, ".sum");
-    shard.received = part_of(context, draft, bucket.storage, ".received");
+    shard.gradient = part_of(replicas, draft, bucket.storage, ".sum");
+    shard.received = part_of(replicas, draft, bucket.storage, ".received");
   }
   shard.weight = use.sharding == BucketSharding::kParameters
-                     ? part_of(context, draft, weights, ".part")
-                     : window_of(context, draft, weights);
+                     ? part_of(replicas, draft, weights, ".part")
+                     : window_of(replicas, draft, weights);
   shard.elements = draft.program.tensors[shard.weight.index()].elements();
-  bucket.reduce.push_back(collective(context,
+  bucket.reduce.push_back(collective(replicas,
                                      draft,
                                      OpKind::kReduceScatter,
                                      bucket.storage,
                                      shard.received.value_or(shard.gradient)));
-  bucket.gather.push_back(collective(context, draft, OpKind::kAllGather, weights, shard.weight));
+  bucket.gather.push_back(collective(replicas, draft, OpKind::kAllGather, weights, shard.weight));
   use.shard = shard;
 }
 

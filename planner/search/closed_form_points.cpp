@@ -30,6 +30,11 @@ TrainingSetup job_setup(const ModelGraph& model,
   setup.domain = static_cast<std::int32_t>(cluster.nodes.front().devices.size());
   setup.framework = request.step_prices->framework;
   setup.run.shape = model.shape;
+  if (model.shape.experts > 0) {
+    setup.run.experts = ExpertShape{.experts = model.shape.experts,
+                                    .per_token = model.shape.experts_per_token,
+                                    .feed_forward = model.shape.feed_forward};
+  }
   setup.run.sequence = request.sequence;
   setup.run.format = format_of(request.precision.compute);
   setup.run.half_precision = request.precision.compute == DType::kFloat16;

@@ -47,12 +47,44 @@ void reduce(DataMover& mover,
   mover.reduce(contract.type, contract.reduction, ins, outs, bytes);
 }
 
+/// Elements that a member sends to another one.
+[[nodiscard]] std::size_t sent_to(const Contract& contract,
+                                  const MemberBuffers& member,
+                                  std::size_t to) {
+  if (member.counts == nullptr) {
+    return contract.count;
+  }
+  const std::int32_t* counts = member.counts + to * contract.experts;
+  std::size_t rows = 0;
+  for (std::size_t expert = 0; expert < contract.experts; ++expert) {
+    rows += static_cast<std::size_t>(counts[expert]);
+  }
+  return std::min(rows * contract.row, contract.count);
+}
+
+/// Everybody's part for member `range.part`.
+void exchange(DataMover& mover,
+              const Contract& contract,
+              std::span<const MemberBuffers> members,
+              const Range& range) {
+  const std::size_t part = contract.count * size_of(contract.type);
+  for (std::size_t from = 0; from < members.size(); ++from) {
+    const std::size_t sent = sent_to(contract, members[from], range.part) * size_of(contract.type);
+    if (range.begin < sent) {
+      mover.copy(members[range.part].out + from * part + range.begin,
+                 members[from].in + range.part * part + range.begin,
+                 std::min(range.bytes, sent - range.begin));
+    }
+  }
+}
+
 }  // namespace
 
 Chunking cut(const Contract& contract, std::size_t members) {
   Chunking chunking;
-  const bool in_parts =
-      contract.kind == CommKind::kAllGather || contract.kind == CommKind::kReduceScatter;
+  const bool in_parts = contract.kind == CommKind::kAllGather ||
+                        contract.kind == CommKind::kReduceScatter ||
+                        contract.kind == CommKind::kAllToAll;
   chunking.parts = in_parts ? members : 1;
   chunking.chunk_count = kChunkBytes / size_of(contract.type);
   chunking.chunks_per_part =
@@ -91,6 +123,14 @@ void do_chunk(DataMover& mover,
       }
       return;
     }
+    case CommKind::kAllToAll:
+      return exchange(mover, contract, members, range);
+    case CommKind::kRingShift:
+      for (std::size_t member = 0; member < members.size(); ++member) {
+        const MemberBuffers& next = members[(member + 1) % members.size()];
+        mover.copy(next.out + range.begin, members[member].in + range.begin, range.bytes);
+      }
+      return;
     case CommKind::kTransfer:
       return mover.copy(members[1].out + range.begin, members[0].in + range.begin, range.bytes);
     case CommKind::kBarrier:

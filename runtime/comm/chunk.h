@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "runtime/comm/contract.h"
@@ -12,6 +13,7 @@ namespace stagewright {
 struct MemberBuffers {
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
+  const std::int32_t* counts = nullptr;  ///< of counted rows that are sent, by member and expert
 };
 
 /// How an operation is cut into pieces that any threads can do in any order: no byte that

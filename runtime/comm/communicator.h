@@ -29,6 +29,14 @@ struct RecvPart {
   ChannelId channel;
 };
 
+/// How many counted rows (core/model/op.h) each part of an all-to-all holds.
+struct PartRows {
+  const std::int32_t* counts =
+      nullptr;              ///< int32 [members, experts], read when the transfer begins
+  std::size_t experts = 0;  ///< of a member
+  std::size_t width = 0;    ///< elements of a row
+};
+
 /// One group of ranks as seen by one member.  "Rank in the group" is the index in its
 /// member list.
 ///
@@ -74,6 +82,16 @@ class Communicator {
 
   /// Copies the root's buffer (which is only read) to every other member's.
   virtual Event broadcast(RecvBuffer buffer, int root, Stream& stream, const Event& after) = 0;
+
+  /// out = in of the member before this one; of the last one, for the first.  `in` and `out` have
+  /// equal counts and are disjoint.
+  virtual Event ring_shift(SendBuffer in, RecvBuffer out, Stream& stream, const Event& after) = 0;
+
+  /// Part p of `out` = part of this member of the `in` of member p.  `in` and `out` have equal
+  /// counts, which the members divide, and are disjoint.  With rows.counts only so many rows of
+  /// each part need to arrive; what lies behind them is nothing, here and there.
+  virtual Event all_to_all(
+      SendBuffer in, RecvBuffer out, const PartRows& rows, Stream& stream, const Event& after) = 0;
 
   /// Completes when every member has reached its barrier.
   virtual Event barrier(Stream& stream, const Event& after) = 0;

@@ -16,6 +16,13 @@ std::string describe(const Contract& contract) {
           "reduce_scatter of {} to each ({})", elements, name_of(contract.reduction));
     case CommKind::kBroadcast:
       return fmt::format("broadcast of {} from member {}", elements, contract.root);
+    case CommKind::kAllToAll:
+      return contract.row == 0
+                 ? fmt::format("all_to_all of {} to each", elements)
+                 : fmt::format(
+                       "all_to_all of rows of {}, {} to each at most", contract.row, elements);
+    case CommKind::kRingShift:
+      return fmt::format("ring_shift of {}", elements);
     case CommKind::kBarrier:
       return "barrier";
     case CommKind::kTransfer:

@@ -13,6 +13,8 @@ enum class CommKind : std::uint8_t {
   kAllGather,
   kReduceScatter,
   kBroadcast,
+  kAllToAll,
+  kRingShift,  ///< each member to the next one, the last to the first
   kBarrier,
   kTransfer,  ///< member 0 to member 1
 };
@@ -25,6 +27,9 @@ struct Contract {
   std::size_t count = 0;
   Reduction reduction = Reduction::kSum;
   int root = 0;
+  /// Of an all-to-all of counted rows: elements of a row, and experts of a member; else 0.
+  std::size_t row = 0;
+  std::size_t experts = 0;
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 

@@ -84,6 +84,35 @@ Event InProcessCommunicator::broadcast(RecvBuffer buffer,
                     after);
 }
 
+Event InProcessCommunicator::ring_shift(SendBuffer in,
+                                        RecvBuffer out,
+                                        Stream& stream,
+                                        const Event& after) {
+  SW_CHECK(in.count == out.count, "a ring_shift reads as many elements as it writes");
+  return collective({CommKind::kRingShift, in.type, in.count, Reduction::kSum, 0},
+                    buffers_of(in, out),
+                    stream,
+                    after);
+}
+
+Event InProcessCommunicator::all_to_all(
+    SendBuffer in, RecvBuffer out, const PartRows& rows, Stream& stream, const Event& after) {
+  SW_CHECK(in.count == out.count && in.count % members().size() == 0,
+           "an all_to_all has one part per member");
+  MemberBuffers buffers = buffers_of(in, out);
+  buffers.counts = rows.counts;
+  return collective({CommKind::kAllToAll,
+                     in.type,
+                     in.count / members().size(),
+                     Reduction::kSum,
+                     0,
+                     rows.width,
+                     rows.experts},
+                    buffers,
+                    stream,
+                    after);
+}
+
 Event InProcessCommunicator::barrier(Stream& stream, const Event& after) {
   return collective({}, {}, stream, after);
 }

@@ -52,6 +52,33 @@ Event NcclCommunicator::broadcast(RecvBuffer buffer, int root, Stream& stream, c
                     after);
 }
 
+Event NcclCommunicator::ring_shift(SendBuffer in,
+                                   RecvBuffer out,
+                                   Stream& stream,
+                                   const Event& after) {
+  SW_CHECK(in.count == out.count, "a ring_shift reads as many elements as it writes");
+  return collective(
+      {CommKind::kRingShift, in.type, in.count, Reduction::kSum, 0}, in, out, stream, after);
+}
+
+Event NcclCommunicator::all_to_all(
+    SendBuffer in, RecvBuffer out, const PartRows& rows, Stream& stream, const Event& after) {
+  SW_CHECK(in.count == out.count && in.count % members().size() == 0,
+           "an all_to_all has one part per member");
+  // Whole parts: how many rows they hold only the device knows.
+  return collective({CommKind::kAllToAll,
+                     in.type,
+                     in.count / members().size(),
+                     Reduction::kSum,
+                     0,
+                     rows.width,
+                     rows.experts},
+                    in,
+                    out,
+                    stream,
+                    after);
+}
+
 Event NcclCommunicator::barrier(Stream& stream, const Event& after) {
   return collective(
       {}, {nullptr, 0, ElementType::kByte}, {nullptr, 0, ElementType::kByte}, stream, after);

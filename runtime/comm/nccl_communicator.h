@@ -47,6 +47,12 @@ class NcclCommunicator final : public Communicator {
                        Stream& stream,
                        const Event& after) override;
   Event broadcast(RecvBuffer buffer, int root, Stream& stream, const Event& after) override;
+  Event all_to_all(SendBuffer in,
+                   RecvBuffer out,
+                   const PartRows& rows,
+                   Stream& stream,
+                   const Event& after) override;
+  Event ring_shift(SendBuffer in, RecvBuffer out, Stream& stream, const Event& after) override;
   Event barrier(Stream& stream, const Event& after) override;
   Event send(
       SendBuffer buffer, int to, ChannelId channel, Stream& stream, const Event& after) override;

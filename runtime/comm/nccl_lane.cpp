@@ -49,6 +49,46 @@ namespace {
                                           lane.stream);
 }
 
+/// To the member behind this one, from the one before it: in one group call, none blocks the other.
+[[nodiscard]] ncclResult_t call_ring_shift(const NcclLibrary& nccl, const NcclPart& part) {
+  const NcclLane& lane = *part.lane;
+  const ncclDataType_t type = nccl_type(part.contract.type);
+  const auto members = static_cast<int>(lane.members.size());
+  const auto own = static_cast<int>(part.member);
+  const ncclResult_t sent = nccl.ncclSend(
+      part.in, part.contract.count, type, (own + 1) % members, lane.communicator, lane.stream);
+  return sent != ncclSuccess ? sent
+                             : nccl.ncclRecv(part.out,
+                                             part.contract.count,
+                                             type,
+                                             (own + members - 1) % members,
+                                             lane.communicator,
+                                             lane.stream);
+}
+
+/// A message to each member and one from each, in one group call.
+[[nodiscard]] ncclResult_t call_all_to_all(const NcclLibrary& nccl, const NcclPart& part) {
+  const NcclLane& lane = *part.lane;
+  const std::size_t count = part.contract.count;
+  const ncclDataType_t type = nccl_type(part.contract.type);
+  const std::size_t bytes = count * size_of(part.contract.type);
+  const auto* const in = static_cast<const std::byte*>(part.in);
+  auto* const out = static_cast<std::byte*>(part.out);
+  ncclResult_t result = ncclSuccess;
+  for (std::size_t member = 0; member < lane.members.size(); ++member) {
+    const auto peer = static_cast<int>(member);
+    if (result == ncclSuccess) {
+      result =
+          nccl.ncclSend(in + member * bytes, count, type, peer, lane.communicator, lane.stream);
+    }
+    if (result == ncclSuccess) {
+      result =
+          nccl.ncclRecv(out + member * bytes, count, type, peer, lane.communicator, lane.stream);
+    }
+  }
+  return result;
+}
+
 [[nodiscard]] ncclResult_t call_collective(const NcclLibrary& nccl, const NcclPart& part) {
   const NcclLane& lane = *part.lane;
   const Contract& contract = part.contract;
@@ -71,6 +111,10 @@ namespace {
     case CommKind::kBroadcast:
       return nccl.ncclBroadcast(
           part.in, part.out, contract.count, type, contract.root, lane.communicator, lane.stream);
+    case CommKind::kAllToAll:
+      return call_all_to_all(nccl, part);
+    case CommKind::kRingShift:
+      return call_ring_shift(nccl, part);
     case CommKind::kBarrier:
     case CommKind::kTransfer:
       break;

@@ -28,7 +28,8 @@ inline float scale_of(const AttentionShape& shape) {
 struct QueryBlock {
   Index rows;          // queries
   AttentionMask mask;  // keys that any of them sees
-  Index q, k, v;       // offsets in qkv; q of the first query, k and v of the first key
+  Index q;             // offset in qkv of the first query
+  Index k, v;          // offsets of the first key in the tensor that holds the keys
   Index output;        // offset in output
   Index statistics;    // offset in log_sum_exp
 };
@@ -41,25 +42,60 @@ inline Index output_width(const AttentionShape& shape) {
   return shape.heads * shape.head_dim;
 }
 
+/// The tensor that holds the keys and values: the packed one, or that of other tokens.
+struct KeyLayout {
+  Index width;        // of a row
+  Index first_key;    // column of the first k head
+  Index first_value;  // column of the first v head
+};
+
+inline KeyLayout key_layout(const AttentionShape& shape, const OtherTokens& others) {
+  const Index keys = shape.kv_heads * shape.head_dim;
+  if (others.kv != nullptr) {
+    return {.width = 2 * keys, .first_key = 0, .first_value = keys};
+  }
+  return {.width = packed_width(shape),
+          .first_key = output_width(shape),
+          .first_value = output_width(shape) + keys};
+}
+
+/// Of other tokens, queries that see any, and keys that those see: all of them (TokenPlaces).
+struct Window {
+  Index first_query = 0;
+  Index keys;
+};
+
+inline Window window_of(const AttentionShape& shape, const OtherTokens& others) {
+  if (others.kv == nullptr || !shape.causal) {
+    return {.keys = shape.sequence};
+  }
+  const bool earlier = others.part < others.own_part;
+  return {.first_query = earlier ? 0 : shape.sequence / 2,
+          .keys = earlier ? shape.sequence / 2 : shape.sequence};
+}
+
 template <class Body>
-void for_each_block(const AttentionShape& shape, const Body& body) {
+void for_each_block(const AttentionShape& shape, const OtherTokens& others, const Body& body) {
   SW_CHECK(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, "kv_heads divides heads");
   const Index group = shape.heads / shape.kv_heads;
+  const KeyLayout keys = key_layout(shape, others);
+  const Window window = window_of(shape, others);
+  const bool causal = shape.causal && others.kv == nullptr;
   for (Index b = 0; b < shape.batch; ++b) {
-    const Index sequence_start = b * shape.sequence * packed_width(shape);
+    const Index sequence_start = b * shape.sequence * keys.width;
     for (Index h = 0; h < shape.heads; ++h) {
-      for (Index first = 0; first < shape.sequence; first += kBlock) {
+      const Index head = h / group * shape.head_dim;
+      for (Index first = window.first_query; first < shape.sequence; first += kBlock) {
         const Index rows = std::min(kBlock, shape.sequence - first);
         const Index token = b * shape.sequence + first;
-        const Index kv = h / group;
         body(QueryBlock{
             .rows = rows,
-            .mask = {.keys = shape.causal ? first + rows : shape.sequence,
+            .mask = {.keys = causal ? first + rows : window.keys,
                      .first_visible = first + 1,
-                     .causal = shape.causal},
+                     .causal = causal},
             .q = token * packed_width(shape) + h * shape.head_dim,
-            .k = sequence_start + (shape.heads + kv) * shape.head_dim,
-            .v = sequence_start + (shape.heads + shape.kv_heads + kv) * shape.head_dim,
+            .k = sequence_start + keys.first_key + head,
+            .v = sequence_start + keys.first_value + head,
             .output = token * output_width(shape) + h * shape.head_dim,
             .statistics = (b * shape.heads + h) * shape.sequence + first,
         });
@@ -86,7 +122,12 @@ void scores_of(Steps& on,
            .c_stride = block.mask.keys});
 }
 
-/// C[rows, head_dim] = P Y of a matrix of scores and one of keys or values.
+enum class Sum : bool {
+  kNew,
+  kAdded
+};
+
+/// C[rows, head_dim] = P Y, or C += P Y, of a matrix of scores and one of keys or values.
 template <class Steps>
 void weighted_sum(Steps& on,
                   const QueryBlock& block,
@@ -94,14 +135,16 @@ void weighted_sum(Steps& on,
                   const float* p,
                   GemmOperand y,
                   float* c,
-                  Index c_stride) {
+                  Index c_stride,
+                  Sum sum) {
   on.gemm({.m = block.rows,
            .n = shape.head_dim,
            .k = block.mask.keys,
            .a = {p, block.mask.keys},
            .b = y,
            .c = c,
-           .c_stride = c_stride});
+           .c_stride = c_stride,
+           .accumulate = sum == Sum::kAdded});
 }
 
 /// C[keys, head_dim] += P^T Y: what a block of queries adds to each key.
@@ -111,59 +154,81 @@ void add_to_keys(Steps& on,
                  const AttentionShape& shape,
                  const float* p,
                  GemmOperand y,
-                 float* c) {
+                 float* c,
+                 Index c_stride) {
   on.gemm({.m = block.mask.keys,
            .n = shape.head_dim,
            .k = block.rows,
            .a = {p, block.mask.keys, Operand::kTransposed},
            .b = y,
            .c = c,
-           .c_stride = packed_width(shape),
+           .c_stride = c_stride,
            .accumulate = true});
 }
 
 template <class Steps>
 void attention_forward_by(Steps& on, const AttentionForward& arguments) {
   const AttentionShape& shape = arguments.shape;
-  const Index packed = packed_width(shape);
+  const OtherTokens& others = arguments.others;
+  const float* keys = others.kv != nullptr ? others.kv : arguments.qkv;
+  const Index key_stride = key_layout(shape, others).width;
+  const Index stride = output_width(shape);
   float* const inverse_sum = on.column();
   float* scores = arguments.workspace;
-  for_each_block(shape, [&](const QueryBlock& block) {
+  for_each_block(shape, others, [&](const QueryBlock& block) {
+    float* output = arguments.output + block.output;
+    float* log_sum_exp = arguments.log_sum_exp + block.statistics;
+    const GemmOperand values = {keys + block.v, key_stride};
     scores_of(on,
               block,
               shape,
-              {arguments.qkv + block.q, packed},
-              {arguments.qkv + block.k, packed},
+              {arguments.qkv + block.q, packed_width(shape)},
+              {keys + block.k, key_stride},
               scores);
+    if (others.kv != nullptr) {
+      on.rows(block.rows,
+              AttentionJoin{.scores = scores,
+                            .output = output,
+                            .log_sum_exp = log_sum_exp,
+                            .keys = block.mask.keys,
+                            .width = shape.head_dim,
+                            .stride = stride,
+                            .scale = scale_of(shape)});
+      weighted_sum(on, block, shape, scores, values, output, stride, Sum::kAdded);
+      return;
+    }
     on.rows(block.rows,
             AttentionSoftmax{.scores = scores,
                              .inverse_sum = inverse_sum,
-                             .log_sum_exp = arguments.log_sum_exp + block.statistics,
+                             .log_sum_exp = log_sum_exp,
                              .mask = block.mask,
                              .scale = scale_of(shape)});
-    float* output = arguments.output + block.output;
-    weighted_sum(
-        on, block, shape, scores, {arguments.qkv + block.v, packed}, output, output_width(shape));
-    on.rows(block.rows,
-            ScaleRows{.y = output,
-                      .factor = inverse_sum,
-                      .width = shape.head_dim,
-                      .stride = output_width(shape)});
+    weighted_sum(on, block, shape, scores, values, output, stride, Sum::kNew);
+    on.rows(
+        block.rows,
+        ScaleRows{.y = output, .factor = inverse_sum, .width = shape.head_dim, .stride = stride});
   });
 }
 
 template <class Steps>
 void attention_backward_by(Steps& on, const AttentionBackward& arguments) {
   const AttentionShape& shape = arguments.shape;
+  const OtherTokens& others = arguments.others;
+  const bool own = others.kv == nullptr;
   const Index packed = packed_width(shape);
+  const float* keys = own ? arguments.qkv : others.kv;
+  float* dkeys = own ? arguments.dqkv : arguments.dkv;
+  const Index key_stride = key_layout(shape, others).width;
   float* const delta = on.column();
   float* probabilities = arguments.workspace;
   float* gradient = probabilities + kBlock * shape.sequence;
-  on.clear(arguments.dqkv, shape.batch * shape.sequence * packed);
-  for_each_block(shape, [&](const QueryBlock& block) {
+  if (own) {
+    on.clear(arguments.dqkv, shape.batch * shape.sequence * packed);
+  }
+  for_each_block(shape, others, [&](const QueryBlock& block) {
     const GemmOperand q = {arguments.qkv + block.q, packed};
-    const GemmOperand k = {arguments.qkv + block.k, packed};
-    const GemmOperand v = {arguments.qkv + block.v, packed};
+    const GemmOperand k = {keys + block.k, key_stride};
+    const GemmOperand v = {keys + block.v, key_stride};
     const GemmOperand dout = {arguments.doutput + block.output, output_width(shape)};
     on.rows(block.rows,
             RowDot{.a = arguments.output + block.output,
@@ -177,7 +242,7 @@ void attention_backward_by(Steps& on, const AttentionBackward& arguments) {
                                    .log_sum_exp = arguments.log_sum_exp + block.statistics,
                                    .mask = block.mask,
                                    .scale = scale_of(shape)});
-    add_to_keys(on, block, shape, probabilities, dout, arguments.dqkv + block.v);
+    add_to_keys(on, block, shape, probabilities, dout, dkeys + block.v, key_stride);
     scores_of(on, block, shape, dout, v, gradient);
     on.rows(block.rows,
             AttentionScoreGradient{.probabilities = probabilities,
@@ -185,8 +250,15 @@ void attention_backward_by(Steps& on, const AttentionBackward& arguments) {
                                    .delta = delta,
                                    .keys = block.mask.keys,
                                    .scale = scale_of(shape)});
-    weighted_sum(on, block, shape, gradient, k, arguments.dqkv + block.q, packed);
-    add_to_keys(on, block, shape, gradient, q, arguments.dqkv + block.k);
+    weighted_sum(on,
+                 block,
+                 shape,
+                 gradient,
+                 k,
+                 arguments.dqkv + block.q,
+                 packed,
+                 own ? Sum::kNew : Sum::kAdded);
+    add_to_keys(on, block, shape, gradient, q, dkeys + block.k, key_stride);
   });
 }
 

@@ -40,6 +40,8 @@ struct BoundOperation {
   std::int64_t slice_begin = 0;  ///< of Operation::slice, on this rank
   std::int64_t slice_end = 0;
   std::int64_t first_token = 0;         ///< of the micro-batch, counted through the global batch
+  std::int32_t sequence_part = 0;       ///< of each sequence: which the rank sees,
+  std::int32_t sequence_parts = 1;      ///< of how many
   std::span<const UpdateRange> ranges;  ///< of an update: disjoint, ascending; the rest as usual
 };
 

@@ -6,6 +6,7 @@
 
 #include "runtime/backend_error.h"
 #include "runtime/compute/cpu_kernels.h"
+#include "runtime/compute/expert_operations.h"
 #include "runtime/compute/narrow_gemm.h"
 #include "runtime/compute/run_operation.h"
 #include "runtime/compute/widened_operands.h"
@@ -35,12 +36,12 @@ class CpuDevice final : public ComputeDevice {
   void execute(const BoundOperation& bound, const UpdateStep& step) override {
     try {
       if (bound.operation->kind == OpKind::kCopy || !WidenedOperands::needed(bound)) {
-        run_operation(Operands(bound), step, kernels_);
+        run_wide(bound, step);
       } else if (bound.operation->kind == OpKind::kEmbeddingForward) {
         run_narrow_embedding(Operands(bound), kernels_);
       } else if (bound.operation->kind != OpKind::kGemm || !narrow_gemm_.run(bound)) {
         const BoundOperation widened = widened_.widen(bound);
-        run_operation(Operands(widened), step, kernels_);
+        run_wide(widened, step);
         widened_.narrow();
       }
     } catch (const std::exception& problem) {
@@ -52,6 +53,15 @@ class CpuDevice final : public ComputeDevice {
   }
 
  private:
+  /// Of no operand in 16 bits.
+  void run_wide(const BoundOperation& bound, const UpdateStep& step) {
+    if (is_of_experts(*bound.operation)) {
+      run_experts(Operands(bound));
+    } else {
+      run_operation(Operands(bound), step, kernels_);
+    }
+  }
+
   CpuKernels kernels_;
   WidenedOperands widened_{kernels_};
   NarrowGemm narrow_gemm_;

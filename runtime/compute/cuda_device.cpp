@@ -9,6 +9,7 @@
 #include "runtime/backend_error.h"
 #include "runtime/compute/cuda_kernels.h"
 #include "runtime/compute/cuda_queue.h"
+#include "runtime/compute/expert_operations.h"
 #include "runtime/compute/kernels/device_image.h"
 #include "runtime/compute/run_operation.h"
 #include "runtime/compute/widened_operands.h"
@@ -81,6 +82,13 @@ class CudaDevice final : public ComputeDevice {
     if (operation.kind == OpKind::kCopy && operation.source &&
         converts(*operation.source, operation.dtype)) {
       return {};
+    }
+    if (is_of_experts(operation)) {
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("{} of experts has no kernel for CUDA; run models with experts on the "
+                      "CPU",
+                      name_of(operation.kind)));
     }
     if (operation.dtype == DType::kFloat8) {
       return fail(ErrorCode::kUnsupported,

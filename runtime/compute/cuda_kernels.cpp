@@ -132,7 +132,7 @@ void CudaKernels::layer_norm_parameter_gradient(
 }
 
 void CudaKernels::position_gradient(const kernels::PositionGradient<float>& kernel) {
-  code_.launch(kernel, kernel.sequence);
+  code_.launch(kernel, kernel.places.tokens);
 }
 
 void CudaKernels::rope_forward(const kernels::Rope& arguments, Index tokens) {
@@ -151,8 +151,7 @@ void CudaKernels::rotate(const kernels::Rope& arguments, Index tokens, double di
                                    .stride = (arguments.heads + 2 * arguments.kv_heads) * head_dim,
                                    .heads = arguments.heads + arguments.kv_heads,
                                    .head_dim = head_dim,
-                                   .sequence = arguments.sequence,
-                                   .first_position = arguments.first_position},
+                                   .places = arguments.places},
       tokens);
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "runtime/compute/compute_device.h"
+#include "runtime/compute/kernels/token_places.h"
 
 namespace stagewright {
 
@@ -29,6 +30,13 @@ class Operands {
   [[nodiscard]] std::int64_t elements() const { return shape().rows * shape().cols; }
   [[nodiscard]] std::span<const UpdateRange> ranges() const { return bound_.ranges; }
   [[nodiscard]] std::int64_t first_token() const { return bound_.first_token; }
+  /// Of the operation's rows, where it tells how many tokens of a sequence are here.
+  [[nodiscard]] kernels::TokenPlaces token_places() const {
+    return {.tokens = shape().sequence,
+            .part = bound_.sequence_part,
+            .parts = bound_.sequence_parts,
+            .first_row = bound_.slice_begin};
+  }
   [[nodiscard]] std::int64_t slice_begin() const { return bound_.slice_begin; }
   /// Entries of the vocabulary here: those of the slice, else all `whole`.
   [[nodiscard]] std::int64_t slice_size(std::int64_t whole) const {

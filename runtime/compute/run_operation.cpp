@@ -105,7 +105,7 @@ void run_norm_parameter_gradient(const Operands& with, OperationKernels& on) {
           .heads = shape.heads,
           .kv_heads = shape.kv_heads,
           .head_dim = shape.head_dim,
-          .sequence = shape.sequence,
+          .places = with.token_places(),
           .theta = with.op().scalar};
 }
 
@@ -162,15 +162,15 @@ void run_dropout(const Operands& with, const UpdateStep& step, OperationKernels&
     on.add_bias({.x = x, .bias = bias, .y = with.out(0), .width = shape.cols}, shape.rows);
     x = with.out(0);
   }
-  on.dropout(
-      {.x = x,
-       .y = with.out(0),
-       .width = shape.cols,
-       .slice = {.first_row = with.first_token() + with.slice_begin(), .global_width = shape.cols},
-       .probability = static_cast<float>(with.op().scalar),
-       .seed = kernels::seed_of_step(step.seed, step.number),
-       .stream = static_cast<std::uint64_t>(with.op().index)},
-      shape.rows);
+  on.dropout({.x = x,
+              .y = with.out(0),
+              .width = shape.cols,
+              .slice = {.first_row = with.first_token(), .global_width = shape.cols},
+              .places = with.token_places(),
+              .probability = static_cast<float>(with.op().scalar),
+              .seed = kernels::seed_of_step(step.seed, step.number),
+              .stream = static_cast<std::uint64_t>(with.op().index)},
+             shape.rows);
 }
 
 void run_column_sum(const Operands& with, OperationKernels& on) {
@@ -178,22 +178,36 @@ void run_column_sum(const Operands& with, OperationKernels& on) {
                 with.shape().rows);
 }
 
+/// Keys and values that came round the ring; none where there is no such operand.
+[[nodiscard]] kernels::OtherTokens other_tokens(const Operands& with, std::size_t operand) {
+  const kernels::TokenPlaces here = with.token_places();
+  const std::int64_t before = with.op().index % here.parts;
+  return {.kv = with.in(operand),
+          .part = (here.part + here.parts - before) % here.parts,
+          .own_part = here.part};
+}
+
 void run_attention_forward(const Operands& with, OperationKernels& on) {
   on.attention_forward({.shape = attention_shape(with),
                         .qkv = with.in(0),
                         .output = with.out(0),
                         .log_sum_exp = with.out(1),
-                        .workspace = with.out(2)});
+                        .workspace = with.out(2),
+                        .others = other_tokens(with, 1)});
 }
 
 void run_attention_backward(const Operands& with, OperationKernels& on) {
+  const kernels::OtherTokens others = other_tokens(with, 4);
+  const bool own = others.kv == nullptr;
   on.attention_backward({.shape = attention_shape(with),
                          .qkv = with.in(1),
                          .output = with.in(2),
                          .log_sum_exp = with.in(3),
                          .doutput = with.in(0),
                          .dqkv = with.out(0),
-                         .workspace = with.out(1)});
+                         .workspace = with.out(own ? 1 : 2),
+                         .others = others,
+                         .dkv = own ? nullptr : with.out(1)});
 }
 
 void run_embedding_forward(const Operands& with, OperationKernels& on) {
@@ -221,8 +235,7 @@ void run_position_forward(const Operands& with, OperationKernels& on) {
                        .positions = with.in(1),
                        .y = with.out(0),
                        .width = with.shape().cols,
-                       .sequence = with.shape().sequence,
-                       .first_row = with.slice_begin()},
+                       .places = with.token_places()},
                       with.shape().rows);
 }
 
@@ -232,8 +245,7 @@ void run_position_gradient(const Operands& with, OperationKernels& on) {
                         .dpositions = with.out(0),
                         .rows = shape.rows,
                         .width = shape.cols,
-                        .sequence = shape.sequence,
-                        .first_row = with.slice_begin()});
+                        .places = with.token_places()});
 }
 
 void run_fill(const Operands& with, OperationKernels& on) {
@@ -261,6 +273,24 @@ void run_copy(const Operands& with, OperationKernels& on) {
     return;
   }
   on.copy(with.out(0), with.in(0), with.elements() * size_of(type));
+}
+
+void run_copy_columns(const Operands& with, OperationKernels& on) {
+  on.copy_columns({.whole = with.in(0),
+                   .part = with.out(0),
+                   .begin = with.op().index,
+                   .width = with.shape().cols,
+                   .stride = with.shape().inner},
+                  with.shape().rows);
+}
+
+void run_add_columns(const Operands& with, OperationKernels& on) {
+  on.add_columns({.part = with.in(0),
+                  .whole = with.out(0),
+                  .begin = with.op().index,
+                  .width = with.shape().cols,
+                  .stride = with.shape().inner},
+                 with.shape().rows);
 }
 
 }  // namespace
@@ -324,17 +354,28 @@ void run_operation(const Operands& with, const UpdateStep& step, OperationKernel
       return run_fill(with, on);
     case OpKind::kCopy:
       return run_copy(with, on);
+    case OpKind::kCopyColumns:
+      return run_copy_columns(with, on);
+    case OpKind::kAddColumns:
+      return run_add_columns(with, on);
     case OpKind::kSquaredSum:
     case OpKind::kSgdStep:
     case OpKind::kAdamWStep:
       return run_optimizer(with, step, on);
+    case OpKind::kRouteForward:
+    case OpKind::kRouteBackward:
+    case OpKind::kDispatch:
+    case OpKind::kCombine:
+    case OpKind::kCombineBackward:
+    case OpKind::kGroupedGemm:
     case OpKind::kAllReduce:
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
     case OpKind::kBroadcast:
+    case OpKind::kRingShift:
     case OpKind::kAllToAll:
       break;
   }
-  SW_CHECK(false, "collectives are posted to a communicator");
+  SW_CHECK(false, "collectives are posted to a communicator, experts run on the CPU");
 }
 }  // namespace stagewright

@@ -41,7 +41,9 @@ template <class T, class Widen>
 std::optional<std::size_t> first_not_finite(const RankProgram& program,
                                             const BoundOperation& bound,
                                             ComputeDevice& device) {
-  if (bound.operation->kind == OpKind::kLossRowMax) {
+  // Masked scores may be infinite, and behind counted rows lies nothing that counts: where they are
+  // joined again shows what was among them.
+  if (bound.operation->kind == OpKind::kLossRowMax || writes_counted_rows(*bound.operation)) {
     return std::nullopt;
   }
   std::vector<std::byte> content;

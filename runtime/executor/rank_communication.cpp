@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "runtime/executor/post_collective.h"
 #include "runtime/executor/rank_executor.h"
 #include "runtime/executor/schedule_world.h"
 
@@ -14,23 +15,6 @@ namespace {
 /// stands ready while the stage before is still computing; near enough that a step does not begin
 /// with the posting of all its messages.
 constexpr std::int32_t kActionsAhead = 4;
-
-[[nodiscard]] ElementType element_type(DType type) {
-  switch (type) {
-    case DType::kFloat32:
-    case DType::kTf32:
-      return ElementType::kFloat32;
-    case DType::kInt32:
-      return ElementType::kInt32;
-    case DType::kBFloat16:
-      return ElementType::kBFloat16;
-    case DType::kFloat16:
-      return ElementType::kFloat16;
-    case DType::kFloat8:
-      return ElementType::kByte;
-  }
-  SW_CHECK(false, "a known element type");
-}
 
 }  // namespace
 
@@ -90,9 +74,22 @@ Event RankExecutor::post(std::size_t index) {
       after = event;
     }
   }
-  return instruction.kind == InstructionKind::kCollective
-             ? post_collective(instruction, pointers_[index], stream, after)
-             : post_transfer(instruction, pointers_[index], stream, after);
+  const Pointers& pointers = pointers_[index];
+  if (instruction.kind != InstructionKind::kCollective) {
+    return post_transfer(instruction, pointers, stream, after);
+  }
+  Communicator* group = endpoint_.group(*instruction.group);
+  SW_CHECK(group != nullptr, "a collective over a group that the rank belongs to");
+  const bool counted = pointers.inputs.size() > 1;
+  return post_collective(
+      *instruction.operation,
+      *group,
+      {.in = pointers.inputs[0],
+       .elements = pointers.input_types[0].elements,
+       .counts = counted ? static_cast<const std::int32_t*>(pointers.inputs[1]) : nullptr,
+       .out = pointers.outputs[0]},
+      stream,
+      after);
 }
 
 Event RankExecutor::post_transfer(const Instruction& instruction,
@@ -109,37 +106,6 @@ Event RankExecutor::post_transfer(const Instruction& instruction,
   }
   return endpoint_.world().recv(
       {pointers.outputs[0], bytes, ElementType::kByte}, peer, channel, stream, after);
-}
-
-Event RankExecutor::post_collective(const Instruction& instruction,
-                                    const Pointers& pointers,
-                                    Stream& stream,
-                                    const Event& after) {
-  const Operation& operation = *instruction.operation;
-  Communicator* group = endpoint_.group(*instruction.group);
-  SW_CHECK(group != nullptr, "a collective over a group that the rank belongs to");
-  const ElementType type = element_type(operation.dtype);
-  const auto whole = static_cast<std::size_t>(operation.shape.cols);
-  const std::size_t part = whole / static_cast<std::size_t>(group->size());
-  const void* in = pointers.inputs[0];
-  void* out = pointers.outputs[0];
-  if (operation.kind == OpKind::kAllReduce) {
-    const bool maximum = operation.variant == OpVariant::kMaximum;
-    return group->all_reduce({in, whole, type},
-                             {out, whole, type},
-                             maximum ? Reduction::kMax : Reduction::kSum,
-                             stream,
-                             after);
-  }
-  if (operation.kind == OpKind::kAllGather) {
-    return group->all_gather({in, part, type}, {out, whole, type}, stream, after);
-  }
-  if (operation.kind == OpKind::kReduceScatter) {
-    return group->reduce_scatter(
-        {in, whole, type}, {out, part, type}, Reduction::kSum, stream, after);
-  }
-  SW_CHECK(operation.kind == OpKind::kBroadcast, "a collective that plan_rank let through");
-  return group->broadcast({out, whole, type}, static_cast<int>(operation.index), stream, after);
 }
 
 Event RankExecutor::event_of(std::size_t index) {

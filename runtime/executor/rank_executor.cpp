@@ -326,6 +326,8 @@ void RankExecutor::compute(std::size_t index, const UpdateStep& constants) {
                              .slice_begin = instruction.slice_begin,
                              .slice_end = instruction.slice_end,
                              .first_token = first_token_of(instruction),
+                             .sequence_part = binding_.sequence_part,
+                             .sequence_parts = schedule_.sequence_parts,
                              .ranges = update_ranges_[index]};
   if (is_hopeless(instruction)) {
     return;
@@ -366,7 +368,8 @@ void RankExecutor::load(std::size_t index, const MicroBatchSource& source) {
   const Instruction& instruction = plan_.instructions[index];
   const Action& action = plan_.program->actions[static_cast<std::size_t>(instruction.action)];
   const StageProgram& stage = plan_.program->stage(action.stage);
-  const MicroBatchSource::Place place{step_number_ - 1, binding_.replica, action.micro_batch};
+  const MicroBatchSource::Place place{
+      step_number_ - 1, binding_.replica, action.micro_batch, binding_.sequence_part};
   std::vector<std::vector<std::int32_t>>& rows = loaded_[index];
   rows.resize(instruction.outputs.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {

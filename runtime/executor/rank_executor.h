@@ -103,10 +103,6 @@ class RankExecutor {
                       const Pointers& pointers,
                       Stream& stream,
                       const Event& after);
-  Event post_collective(const Instruction& instruction,
-                        const Pointers& pointers,
-                        Stream& stream,
-                        const Event& after);
   [[nodiscard]] Event event_of(std::size_t index);
   /// Waits for communication, issuing what may have to be issued for it to happen.
   void wait_for(std::size_t index);

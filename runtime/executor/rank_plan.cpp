@@ -47,15 +47,6 @@ class PlanBuilder {
     for (std::size_t i = 0; i < program_.actions.size(); ++i) {
       add_action(static_cast<std::int32_t>(i));
     }
-    for (const Instruction& instruction : plan_.instructions) {
-      if (instruction.kind == InstructionKind::kCollective &&
-          instruction.operation->kind == OpKind::kAllToAll) {
-        return fail(ErrorCode::kUnsupported,
-                    fmt::format("rank {}: {} is not supported; use a plan without it",
-                                plan_.rank.value(),
-                                describe(plan_, instruction)));
-      }
-    }
     number_updates();
     find_releases();
     find_waits();

@@ -82,8 +82,7 @@ struct RankPlan {
 };
 
 /// The plan of one rank.  It refers to `schedule`, which must outlive it.
-/// REQUIRES: validate(schedule).  kUnsupported, naming the operation, for collectives that the
-/// executor cannot post.
+/// REQUIRES: validate(schedule).
 [[nodiscard]] Result<RankPlan> plan_rank(const Schedule& schedule, RankId rank);
 
 /// Where a tensor that lives through the whole run lies.  REQUIRES: it is persistent.

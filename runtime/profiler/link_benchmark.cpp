@@ -34,7 +34,7 @@ class LinkRank {
       : endpoint_(endpoint),
         timed_(timed),
         part_(elements / static_cast<std::size_t>(endpoint.world().size())),
-        small_(timed == OpKind::kAllGather || timed == OpKind::kReduceScatter ? part_ : 0, 1.0F),
+        other_(elements_beside_whole(timed, elements), 1.0F),
         whole_(elements, 1.0F),
         stream_(endpoint.make_stream("links")) {}
 
@@ -46,9 +46,17 @@ class LinkRank {
   }
 
  private:
+  /// Of the buffer that an operation has beside the one of all elements.
+  [[nodiscard]] std::size_t elements_beside_whole(Timed timed, std::size_t elements) const {
+    if (timed == OpKind::kRingShift) {
+      return elements;
+    }
+    return timed == OpKind::kAllGather || timed == OpKind::kReduceScatter ? part_ : 0;
+  }
+
   [[nodiscard]] Event post() {
     Communicator& world = endpoint_.world();
-    const std::span<const float> in = timed_ == OpKind::kReduceScatter ? whole_ : small_;
+    const std::span<const float> in = timed_ == OpKind::kReduceScatter ? whole_ : other_;
     const std::span<float> whole(whole_);
     if (!timed_) {
       const int rank = world.rank();
@@ -69,10 +77,13 @@ class LinkRank {
     }
     if (timed_ == OpKind::kReduceScatter) {
       return world.reduce_scatter(send_buffer(in),
-                                  recv_buffer(std::span<float>(small_)),
+                                  recv_buffer(std::span<float>(other_)),
                                   Reduction::kSum,
                                   *stream_,
                                   Event::none());
+    }
+    if (timed_ == OpKind::kRingShift) {
+      return world.ring_shift(send_buffer(in), recv_buffer(whole), *stream_, Event::none());
     }
     return world.broadcast(recv_buffer(whole), 0, *stream_, Event::none());
   }
@@ -80,7 +91,7 @@ class LinkRank {
   Endpoint& endpoint_;
   Timed timed_;
   std::size_t part_;
-  std::vector<float> small_;
+  std::vector<float> other_;
   std::vector<float> whole_;
   std::unique_ptr<Stream> stream_;
 };
@@ -135,8 +146,11 @@ void repeat(Endpoint& endpoint,
   if (!world) {
     return pass_on(std::move(world));
   }
-  std::vector<Timed> all = {
-      OpKind::kAllReduce, OpKind::kAllGather, OpKind::kReduceScatter, OpKind::kBroadcast};
+  std::vector<Timed> all = {OpKind::kAllReduce,
+                            OpKind::kAllGather,
+                            OpKind::kReduceScatter,
+                            OpKind::kBroadcast,
+                            OpKind::kRingShift};
   if (ranks % 2 == 0) {
     all.emplace_back(std::nullopt);
   }

@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "runtime/compute/kernels/random.h"
+#include "runtime/compute/kernels/token_places.h"
 
 namespace stagewright {
 
@@ -25,6 +26,7 @@ SampledBatches::SampledBatches(const TokenData& data, const Schedule& schedule, 
       micro_batches_(schedule.micro_batches),
       micro_batch_size_(schedule.micro_batch_size),
       sequence_(schedule.sequence),
+      sequence_parts_(schedule.sequence_parts),
       seed_(seed) {}
 
 std::int64_t SampledBatches::begin_of(std::int64_t step, std::int64_t global_sequence) const {
@@ -37,15 +39,17 @@ std::int64_t SampledBatches::begin_of(std::int64_t step, std::int64_t global_seq
 void SampledBatches::copy(const Place& place,
                           std::int64_t shift,
                           std::span<std::int32_t> out) const {
-  SW_CHECK(static_cast<std::int64_t>(out.size()) == micro_batch_size_ * sequence_,
-           "room for a micro-batch");
+  const kernels::TokenPlaces places{
+      .tokens = sequence_ / sequence_parts_, .part = place.sequence_part, .parts = sequence_parts_};
+  SW_CHECK(static_cast<std::int64_t>(out.size()) == micro_batch_size_ * places.tokens,
+           "room for the rank's part of a micro-batch");
   const std::int64_t first =
       (place.replica * micro_batches_ + place.micro_batch.value()) * micro_batch_size_;
   for (std::int64_t s = 0; s < micro_batch_size_; ++s) {
     const std::int64_t begin = begin_of(place.step, first + s) + shift;
-    for (std::int64_t i = 0; i < sequence_; ++i) {
-      out[static_cast<std::size_t>(s * sequence_ + i)] =
-          static_cast<std::int32_t>(data_[begin + i]);
+    for (std::int64_t i = 0; i < places.tokens; ++i) {
+      out[static_cast<std::size_t>(s * places.tokens + i)] =
+          static_cast<std::int32_t>(data_[begin + places.place(i)]);
     }
   }
 }

@@ -32,6 +32,7 @@ class SampledBatches final : public MicroBatchSource {
   std::int64_t micro_batches_;
   std::int64_t micro_batch_size_;
   std::int64_t sequence_;
+  std::int32_t sequence_parts_;
   std::uint64_t seed_;
 };
 

@@ -69,6 +69,22 @@ Duration all_to_all_time(Bytes size, const GroupGeometry& group) {
   return latency + from_seconds(seconds);
 }
 
+/// One step round a ring: each member sends all of its message to the next one.  Over nodes the
+/// slowest is the one message of each node that leaves it.
+Duration ring_shift_time(Bytes size, const GroupGeometry& group) {
+  Duration inside{};
+  Duration outside{};
+  if (group.members_per_node > 1) {
+    inside = group.intra_node.latency + size / intra_node_rate(group);
+  }
+  if (group.nodes > 1) {
+    const std::int32_t sharing = std::min(group.inter_node.devices_per_port, group.groups_per_node);
+    outside = group.inter_node.latency +
+              size / BytesPerSecond(reachable(group.inter_node) / std::max(sharing, 1));
+  }
+  return std::max(inside, outside);
+}
+
 }  // namespace
 
 BytesPerSecond intra_node_rate(const GroupGeometry& group) {
@@ -90,6 +106,9 @@ Duration collective_time(OpKind kind, Bytes size, const GroupGeometry& group) {
   }
   if (kind == OpKind::kAllToAll) {
     return all_to_all_time(size, group);
+  }
+  if (kind == OpKind::kRingShift) {
+    return ring_shift_time(size, group);
   }
   const double others = static_cast<double>(group.members - 1) / group.members;
   const double seconds =

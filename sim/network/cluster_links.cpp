@@ -160,12 +160,9 @@ RouteIndex ClusterLinks::add(const Load& load,
   return network_.add_route(BytesPerSecond(fastest > 0 ? fastest : 1.0), latency, uses, devices);
 }
 
-RouteIndex ClusterLinks::message(
-    DeviceId from, DeviceId to, Bytes size, Duration alone, Duration latency) {
-  const auto bytes = static_cast<double>(size.count());
+void ClusterLinks::load_message(DeviceId from, DeviceId to, double bytes, Load& load) {
   const NodeId sender = node_of_[from.index()];
   const NodeId receiver = node_of_[to.index()];
-  Load load;
   if (sender != receiver) {
     load[nic(from, Direction::kOut)] += bytes;
     load[nic(to, Direction::kIn)] += bytes;
@@ -175,6 +172,12 @@ RouteIndex ClusterLinks::message(
     load[inside(from, Direction::kOut)] += bytes;
     load[inside(to, Direction::kIn)] += bytes;
   }
+}
+
+RouteIndex ClusterLinks::message(
+    DeviceId from, DeviceId to, Bytes size, Duration alone, Duration latency) {
+  Load load;
+  load_message(from, to, static_cast<double>(size.count()), load);
   return add(load, alone, latency, std::array{from, to});
 }
 
@@ -213,6 +216,13 @@ std::map<NodeId, std::int32_t> ClusterLinks::on_nodes(std::span<const DeviceId> 
     ++on[node_of_[device.index()]];
   }
   return on;
+}
+
+/// Each member's message goes to the next one: over a node's border the one of its last member.
+void ClusterLinks::load_ring_shift(double bytes, std::span<const DeviceId> members, Load& load) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    load_message(members[i], members[(i + 1) % members.size()], bytes, load);
+  }
 }
 
 void ClusterLinks::load_ring(double bytes, std::span<const DeviceId> members, Load& load) {
@@ -258,6 +268,8 @@ RouteIndex ClusterLinks::collective(
     if (kind == OpKind::kAllToAll) {
       const auto n = static_cast<double>(members.size());
       load_all_to_all(static_cast<double>(size.count()) / n, members, load);
+    } else if (kind == OpKind::kRingShift) {
+      load_ring_shift(static_cast<double>(size.count()), members, load);
     } else {
       load_ring(ring_bytes(kind, size, members.size()), members, load);
     }

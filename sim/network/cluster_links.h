@@ -33,7 +33,7 @@ class ClusterLinks {
 
   /// The route of a collective likewise: as many bytes on every link as its algorithm
   /// (sim/cost/analytical_links.h) sends.  A ring has a lane per member of a node, and each lane
-  /// crosses every border once; an all-to-all goes directly.
+  /// crosses every border once; an all-to-all and a shift go directly.
   [[nodiscard]] RouteIndex collective(
       OpKind kind, Bytes size, std::span<const DeviceId> members, Duration alone, Duration latency);
 
@@ -66,7 +66,9 @@ class ClusterLinks {
   [[nodiscard]] std::map<std::int32_t, std::int32_t> under_switches(
       std::size_t tier, std::span<const DeviceId> members) const;
   [[nodiscard]] std::map<NodeId, std::int32_t> on_nodes(std::span<const DeviceId> members) const;
+  void load_message(DeviceId from, DeviceId to, double bytes, Load& load);
   void load_ring(double bytes, std::span<const DeviceId> members, Load& load);
+  void load_ring_shift(double bytes, std::span<const DeviceId> members, Load& load);
   void load_all_to_all(double part, std::span<const DeviceId> members, Load& load);
 
   const Cluster& cluster_;

@@ -1,4 +1,5 @@
 #include "core/model/attention_workspace.h"
+#include "planner/lower/ring_attention.h"
 #include "planner/lower/rules/rules.h"
 
 namespace stagewright {
@@ -9,7 +10,7 @@ Operation attention(const LayerWriter& writer, const LayerOp& op, OpKind kind) {
   Operation attention = writer.operation(kind);
   attention.causal = op.causal;
   attention.shape.batch = context.plan->micro_batch_size;
-  attention.shape.sequence = context.plan->sequence;
+  attention.shape.sequence = context.tokens();
   attention.shape.heads = local_heads(context.tensor, op, op.heads);
   attention.shape.kv_heads = local_heads(context.tensor, op, op.kv_heads);
   attention.shape.head_dim = op.head_dim;
@@ -32,12 +33,20 @@ void add_workspace(LayerWriter& writer, const LayerOp& op, Operation& attention,
   }
 }
 
+bool goes_round(const LayerWriter& writer) {
+  return writer.context().context.degree > 1;
+}
+
 void forward(LayerWriter& writer, const LayerOp& op) {
   Operation attend = attention(writer, op, OpKind::kAttentionForward);
   attend.inputs = {writer.tensor(op.inputs[0])};
   attend.outputs = {writer.tensor(*op.output), log_sum_exp(writer, op, attend.shape)};
   add_workspace(writer, op, attend, false);
-  writer.emit(std::move(attend));
+  if (goes_round(writer)) {
+    emit_ring_forward(writer, op, attend);
+  } else {
+    writer.emit(std::move(attend));
+  }
 }
 
 void backward(LayerWriter& writer, const LayerOp& op) {
@@ -49,7 +58,11 @@ void backward(LayerWriter& writer, const LayerOp& op) {
       dout, writer.tensor(qkv), writer.tensor(*op.output), log_sum_exp(writer, op, attend.shape)};
   attend.outputs = {dqkv};
   add_workspace(writer, op, attend, true);
-  writer.emit(std::move(attend));
+  if (goes_round(writer)) {
+    emit_ring_backward(writer, op, attend);
+  } else {
+    writer.emit(std::move(attend));
+  }
   writer.add_gradient(qkv, dqkv, Ownership::kOwned);
 }
 

@@ -10,6 +10,7 @@ Operation dropout(const LayerWriter& writer, const LayerOp& op) {
   const LayerValue& y = writer.value(*op.output);
   Operation drop = writer.operation(OpKind::kDropout, *op.output);
   drop.shape.cols = writer.width(*op.output);
+  drop.shape.sequence = writer.context().tokens();
   drop.scalar = op.scalar;
   drop.slice = row_slice(writer.context().tensor, y, writer.context().rows());
   // The same wherever the layer lies.

@@ -10,7 +10,7 @@ Operation position(const LayerWriter& writer, const LayerOp& op, OpKind kind) {
   position.slice =
       row_slice(writer.context().tensor, writer.value(*op.output), writer.context().rows());
   position.shape.batch = writer.context().plan->micro_batch_size;
-  position.shape.sequence = writer.context().plan->sequence;
+  position.shape.sequence = writer.context().tokens();
   position.shape.cols = writer.width(*op.output);
   return position;
 }

@@ -10,7 +10,7 @@ Operation rotation(const LayerWriter& writer, const LayerOp& op, OpKind kind, Te
   Operation rotation = writer.operation(kind);
   rotation.scalar = op.scalar;
   rotation.shape.batch = context.plan->micro_batch_size;
-  rotation.shape.sequence = context.plan->sequence;
+  rotation.shape.sequence = context.tokens();
   rotation.shape.heads = local_heads(context.tensor, op, op.heads);
   rotation.shape.kv_heads = local_heads(context.tensor, op, op.kv_heads);
   rotation.shape.head_dim = op.head_dim;

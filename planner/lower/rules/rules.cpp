@@ -28,6 +28,8 @@ OpRule rule_of(LayerOpKind kind) {
       return cross_entropy_rule();
     case LayerOpKind::kSquaredError:
       return squared_error_rule();
+    case LayerOpKind::kExperts:
+      return experts_rule();
   }
   SW_CHECK(false, "a known layer operation");
 }

@@ -22,6 +22,7 @@ struct OpRule {
 [[nodiscard]] OpRule cross_entropy_rule();
 [[nodiscard]] OpRule dropout_rule();
 [[nodiscard]] OpRule embedding_rule();
+[[nodiscard]] OpRule experts_rule();
 [[nodiscard]] OpRule linear_rule();
 [[nodiscard]] OpRule norm_rule();
 [[nodiscard]] OpRule position_rule();

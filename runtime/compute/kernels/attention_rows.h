@@ -47,6 +47,42 @@ struct AttentionSoftmax {
   }
 };
 
+/// Joins what a query has gathered from other keys, its output and log-sum-exp, with `keys` more:
+/// scores become probabilities exp(scale * score - log-sum-exp of all), and the output so far is
+/// scaled to them (Dao et al. 2022, section 3.1).  Rows of the output lie `stride` apart.
+struct AttentionJoin {
+  float* scores;
+  float* output;
+  float* log_sum_exp;
+  Index keys;
+  Index width;
+  Index stride;
+  float scale;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    float* s = scores + row * keys;
+    float* out = output + row * stride;
+    const float factor = scale;
+    const float largest = team.max(keys, [=](Index i) { return s[i]; }) * factor;
+    const float sum = team.sum(keys, [=](Index i) {
+      const float e = fast_exp(s[i] * factor - largest);
+      s[i] = e;
+      return e;
+    });
+    const float before = log_sum_exp[row];
+    const float added = largest + std::log(sum);
+    const float higher = before > added ? before : added;
+    const float lower = before > added ? added : before;
+    const float joined = higher + std::log1p(std::exp(lower - higher));
+    const float share = std::exp(largest - joined);
+    const float kept = std::exp(before - joined);
+    team.each(keys, [=](Index i) { s[i] *= share; });
+    team.each(width, [=](Index i) { out[i] *= kept; });
+    team.sync();
+    team.once([&] { log_sum_exp[row] = joined; });
+  }
+};
+
 /// scores become probabilities exp(scale * score - log_sum_exp), 0 where masked.
 struct AttentionProbabilities {
   float* scores;

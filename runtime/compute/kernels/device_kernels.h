@@ -6,6 +6,7 @@
 #include "runtime/compute/kernels/activations.h"
 #include "runtime/compute/kernels/attention_rows.h"
 #include "runtime/compute/kernels/bias.h"
+#include "runtime/compute/kernels/columns.h"
 #include "runtime/compute/kernels/combine.h"
 #include "runtime/compute/kernels/convert.h"
 #include "runtime/compute/kernels/cross_entropy.h"
@@ -25,13 +26,14 @@
 /// `name(kernel, count)` of OperationKernels, a function of kernels/ on the CPU, and an entry of
 /// the device's code; count: rows or elements, as the functor is called.
 #define STAGEWRIGHT_LAUNCHED_KERNELS(call)                                                         \
-  call(add, Add<float>) call(add_bias, AddBias<float>)                                             \
-      call(add_bias_residual, AddBiasResidual<float>) call(column_sum, ColumnSum<float>) call(     \
-          cross_entropy_backward, CrossEntropyBackward<float>) call(dropout, Dropout<float>)       \
-          call(embedding_forward, EmbeddingForward<float>) call(fill, Fill<float>) call(           \
-              gelu_backward, GeluBackward<float>) call(gelu_forward, GeluForward<float>)           \
-              call(layer_norm_forward, LayerNormForward<float>) call(                              \
-                  layer_norm_input_gradient, LayerNormInputGradient<float>)                        \
+  call(add, Add<float>) call(add_bias, AddBias<float>) call(add_columns, AddColumns<float>)        \
+      call(copy_columns, CopyColumns<float>) call(add_bias_residual, AddBiasResidual<float>) call( \
+          column_sum, ColumnSum<float>) call(cross_entropy_backward, CrossEntropyBackward<float>)  \
+          call(dropout, Dropout<float>) call(embedding_forward, EmbeddingForward<float>) call(     \
+              fill, Fill<float>) call(gelu_backward, GeluBackward<float>)                          \
+              call(gelu_forward, GeluForward<float>) call(                                         \
+                  layer_norm_forward, LayerNormForward<float>) call(layer_norm_input_gradient,     \
+                                                                    LayerNormInputGradient<float>) \
                   call(position_forward, PositionForward<float>) call(                             \
                       relu_backward, ReluBackward<float>) call(relu_forward, ReluForward<float>)   \
                       call(rms_norm_forward, RmsNormForward<float>)                                \
@@ -50,10 +52,10 @@
 #define STAGEWRIGHT_DEVICE_KERNELS(call)                                                          \
   STAGEWRIGHT_LAUNCHED_KERNELS(call)                                                              \
   call(adamw, Gated<AdamWUpdate>) call(add_cross_entropy, AddCrossEntropy)                        \
-      call(add_squared_error, AddSquaredError) call(add_sum, AddSum)                              \
-          call(attention_probabilities, AttentionProbabilities)                                   \
-              call(attention_score_gradient, AttentionScoreGradient) call(                        \
-                  attention_softmax, AttentionSoftmax) call(combine_bfloat16, CombineBFloat16)    \
+      call(add_squared_error, AddSquaredError) call(add_sum, AddSum) call(                        \
+          attention_join, AttentionJoin) call(attention_probabilities, AttentionProbabilities)    \
+          call(attention_score_gradient, AttentionScoreGradient)                                  \
+              call(attention_softmax, AttentionSoftmax) call(combine_bfloat16, CombineBFloat16)   \
                   call(combine_float16, CombineFloat16) call(combine_float32, CombineFloat32)     \
                       call(combine_int32, CombineInt32) call(embedding_forward_16,                \
                                                              EmbeddingForward<std::uint16_t>)     \

@@ -29,7 +29,7 @@ void position_forward(const PositionForward<float>& kernel, Index tokens) {
 }
 
 void position_gradient(const PositionGradient<float>& kernel) {
-  launch_rows(kernel.sequence, kernel);
+  launch_rows(kernel.places.tokens, kernel);
 }
 
 }  // namespace stagewright::kernels

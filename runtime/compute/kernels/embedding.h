@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/compute/kernels/portable.h"
+#include "runtime/compute/kernels/token_places.h"
 
 /// Token and learned position embeddings.  The token table may be one rank's
 /// slice of a vocabulary that is divided by rows: tokens of other slices give
@@ -62,20 +63,19 @@ struct EmbeddingGradient {
   }
 };
 
-/// y[r] = x[r] + positions[(first_row + r) % sequence]; y may be x.  Shapes:
-/// x, y [rows, width]; positions [at least sequence, width].
+/// y[r] = x[r] + positions[place of r in its sequence]; y may be x.  Shapes: x, y [rows, width];
+/// positions [at least the whole sequence, width].
 template <class T>
 struct PositionForward {
   const T* x;
   const T* positions;
   T* y;
   Index width;
-  Index sequence;
-  Index first_row = 0;  ///< of those of a micro-batch, where this is a part of it
+  TokenPlaces places;
   template <class Team>
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = x + row * width;
-    const T* shift = positions + (first_row + row) % sequence * width;
+    const T* shift = positions + places.in_sequence(row) * width;
     T* out = y + row * width;
     team.each(width, [=](Index i) {
       out[i] = static_cast<T>(static_cast<float>(in[i]) + static_cast<float>(shift[i]));
@@ -83,21 +83,21 @@ struct PositionForward {
   }
 };
 
-/// dpositions[s] += sum of those dy[r] with (first_row + r) % sequence = s.
-/// Rows of the launch: sequence.
+/// dpositions[s] += sum of those dy[r] whose place in the sequence is s.  Rows of the launch:
+/// places.tokens.
 template <class T>
 struct PositionGradient {
   const T* dy;
   float* dpositions;
   Index rows;  ///< of dy
   Index width;
-  Index sequence;
-  Index first_row = 0;
+  TokenPlaces places;
   template <class Team>
-  SW_HOST_DEVICE void operator()(const Team& team, Index position) const {
-    float* out = dpositions + position * width;
-    const Index first = (position - first_row % sequence + sequence) % sequence;
-    for (Index row = first; row < rows; row += sequence) {
+  SW_HOST_DEVICE void operator()(const Team& team, Index token) const {
+    float* out = dpositions + places.place(token) * width;
+    const Index tokens = places.tokens;
+    const Index first = (token - places.first_row % tokens + tokens) % tokens;
+    for (Index row = first; row < rows; row += tokens) {
       const T* in = dy + row * width;
       team.each(width, [=](Index i) { out[i] += static_cast<float>(in[i]); });
     }

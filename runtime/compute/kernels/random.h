@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/compute/kernels/portable.h"
+#include "runtime/compute/kernels/token_places.h"
 
 /// Random numbers that are a function of (seed, stream, index of the element in
 /// the whole tensor): every layout draws the same ones, and a recomputation
@@ -50,13 +51,14 @@ struct TensorSlice {
 /// are dropped, each with `probability`.  Element i of the whole tensor is kept
 /// when word i % 4 of philox(i / 4), as a fraction, is at least `probability`.
 /// The same call on the output's gradient is the backward pass.  y may be x.
-/// Shapes: x, y [rows, width].
+/// Shapes: x, y [rows, width].  `slice` begins with the micro-batch's first token.
 template <class T>
 struct Dropout {
   const T* x;
   T* y;
   Index width;
   TensorSlice slice;
+  TokenPlaces places{};  ///< of the rows in the micro-batch; the usual ones: one after the other
   float probability;
   std::uint64_t seed;
   std::uint64_t stream;
@@ -71,7 +73,7 @@ struct Dropout {
     for (Index first = 0; first < width; first += kChunk) {
       const Index left = width - first;
       const Index count = left < kChunk ? left : kChunk;
-      const Index global = slice.index_of(row) + first;
+      const Index global = slice.index_of(places.in_micro_batch(row)) + first;
       const Index group = global / 4;
       const Index offset = global % 4;
       team.each((offset + count + 3) / 4, [=](Index i) {

@@ -17,8 +17,7 @@ void rotate(const Rope& arguments, Index tokens, double direction) {
                                   .stride = (arguments.heads + 2 * arguments.kv_heads) * head_dim,
                                   .heads = arguments.heads + arguments.kv_heads,
                                   .head_dim = head_dim,
-                                  .sequence = arguments.sequence,
-                                  .first_position = arguments.first_position});
+                                  .places = arguments.places});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/compute/kernels/portable.h"
+#include "runtime/compute/kernels/token_places.h"
 
 /// Rotary position embedding (Su et al. 2021) in the half-rotation form of
 /// Llama: of a head x of `head_dim` elements, the pair (x[i], x[i + head_dim/2])
@@ -56,12 +57,11 @@ struct RopeRotation {
   Index stride;
   Index heads;
   Index head_dim;
-  Index sequence;
-  Index first_position;
+  TokenPlaces places;
   template <class Team>
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const Index half = head_dim / 2;
-    const auto position = static_cast<double>(first_position + row % sequence);
+    const auto position = static_cast<double>(places.in_sequence(row));
     const double* frequency = frequencies;
     float* cosine = team.scratch();
     float* sine = cosine + half;
@@ -94,9 +94,8 @@ struct Rope {
   float* qkv;  ///< [tokens, (heads + 2 kv_heads) * head_dim]: q heads, k heads, v heads
   Index heads;
   Index kv_heads;
-  Index head_dim;            ///< even, at most 1024
-  Index sequence;            ///< token t has position first_position + t % sequence
-  Index first_position = 0;  ///< of a sequence that starts on another rank
+  Index head_dim;      ///< even, at most 1024
+  TokenPlaces places;  ///< of the tokens in their sequences
   double theta = 10000.0;
 };
 void rope_forward(const Rope& arguments, Index tokens);

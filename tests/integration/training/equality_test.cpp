@@ -23,7 +23,9 @@ class Equality : public testing::TestWithParam<std::tuple<Style, Layout>> {
 
   static void expect_equal(const OptimizerSpec& optimizer, double tolerance) {
     const auto& [style, layout] = GetParam();
-    const Trace expected = trained(style, equal_layouts().front(), optimizer);
+    const std::vector<Layout>& alike =
+        style == Style::kExperts ? expert_layouts() : equal_layouts();
+    const Trace expected = trained(style, alike.front(), optimizer);
     const Trace actual = trained(style, layout, optimizer);
     ASSERT_EQ(actual.losses.size(), static_cast<std::size_t>(kComparedSteps));
     ASSERT_EQ(actual.gradient_norms.size(), static_cast<std::size_t>(kComparedSteps));
@@ -61,6 +63,12 @@ INSTANTIATE_TEST_SUITE_P(Layouts,
                                                                                        : "llama_") +
                                   std::get<1>(chosen.param).name;
                          });
+
+INSTANTIATE_TEST_SUITE_P(Experts,
+                         Equality,
+                         testing::Combine(testing::Values(Style::kExperts),
+                                          testing::ValuesIn(expert_layouts())),
+                         [](const auto& chosen) { return std::get<1>(chosen.param).name; });
 
 // One rank and a pipeline accumulate the same micro-batches in the same order.
 TEST(Pipeline, GivesTheVeryLossesOfOneRank) {

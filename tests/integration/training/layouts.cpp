@@ -112,12 +112,104 @@ const std::vector<Layout>& equal_layouts() {
        .schedule = "zb-h1",
        .zero_stage = 3,
        .sequence_parallel = true},
+      {.name = "cp2", .cp = 2},
+      {.name = "cp4", .cp = 4},
+      {.name = "cp2_of_two_sequences", .cp = 2, .micro_batch_size = 2},
+      {.name = "dp2_cp2", .dp = 2, .cp = 2},
+      {.name = "tp2_cp2", .tp = 2, .cp = 2},
+      {.name = "sp2_cp2_of_two_sequences",
+       .tp = 2,
+       .cp = 2,
+       .micro_batch_size = 2,
+       .sequence_parallel = true},
+      {.name = "cp2_selective", .cp = 2, .recompute = Recompute::kSelective},
+      {.name = "cp4_full", .cp = 4, .recompute = Recompute::kFull},
+      {.name = "cp2_zero1", .cp = 2, .zero_stage = 1},
+      {.name = "dp2_cp2_zero2", .dp = 2, .cp = 2, .zero_stage = 2},
+      {.name = "cp4_zero3", .cp = 4, .zero_stage = 3},
+      {.name = "pp2_cp2_1f1b", .pp = 2, .cp = 2},
+      {.name = "pp2_cp2_gpipe", .pp = 2, .cp = 2, .schedule = "gpipe"},
+      {.name = "pp2_cp2_interleaved",
+       .pp = 2,
+       .cp = 2,
+       .virtual_stages = 2,
+       .schedule = "interleaved-1f1b"},
+      {.name = "pp2_cp2_zb_h1_recompute_ahead",
+       .pp = 2,
+       .cp = 2,
+       .schedule = "zb-h1",
+       .recompute = Recompute::kFull,
+       .recompute_placement = RecomputePlacement::kAhead},
+      {.name = "pp2_cp2_dualpipe", .pp = 2, .cp = 2, .schedule = "dualpipe"},
+      {.name = "pp2_cp2_chimera_zero1", .pp = 2, .cp = 2, .schedule = "chimera", .zero_stage = 1},
+      {.name = "tp2_pp2_cp2_zb_h1", .tp = 2, .pp = 2, .cp = 2, .schedule = "zb-h1"},
+      {.name = "dp2_sp2_cp2_zero3",
+       .dp = 2,
+       .tp = 2,
+       .cp = 2,
+       .zero_stage = 3,
+       .sequence_parallel = true},
   };
   return kLayouts;
 }
 
+const std::vector<Layout>& expert_layouts() {
+  static const std::vector<Layout> kLayouts = [] {
+    std::vector<Layout> layouts = {
+        {.name = "experts_one_rank"},
+        {.name = "experts_dp2", .dp = 2},
+        {.name = "ep2", .dp = 2, .ep = 2},
+        {.name = "ep4", .dp = 4, .ep = 4},
+        {.name = "dp4_ep2", .dp = 4, .ep = 2},
+        {.name = "ep2_of_two_sequences", .dp = 2, .ep = 2, .micro_batch_size = 2},
+        {.name = "experts_tp2", .tp = 2},
+        {.name = "tp2_ep2", .dp = 2, .tp = 2, .ep = 2},
+        {.name = "experts_pp2", .pp = 2},
+        {.name = "pp2_ep2_gpipe", .dp = 2, .pp = 2, .ep = 2, .schedule = "gpipe"},
+        {.name = "pp2_ep2_1f1b", .dp = 2, .pp = 2, .ep = 2},
+        {.name = "pp2_ep2_interleaved",
+         .dp = 2,
+         .pp = 2,
+         .ep = 2,
+         .virtual_stages = 2,
+         .schedule = "interleaved-1f1b"},
+        {.name = "pp2_ep2_zb_h1", .dp = 2, .pp = 2, .ep = 2, .schedule = "zb-h1"},
+        {.name = "pp2_ep2_dualpipe", .dp = 2, .pp = 2, .ep = 2, .schedule = "dualpipe"},
+        {.name = "ep2_full", .dp = 2, .ep = 2, .recompute = Recompute::kFull},
+        {.name = "ep2_selective", .dp = 2, .ep = 2, .recompute = Recompute::kSelective},
+        {.name = "pp2_ep2_recompute_ahead",
+         .dp = 2,
+         .pp = 2,
+         .ep = 2,
+         .recompute = Recompute::kFull,
+         .recompute_placement = RecomputePlacement::kAhead},
+        {.name = "experts_dp2_zero3", .dp = 2, .zero_stage = 3},
+        {.name = "ep2_zero1", .dp = 2, .ep = 2, .zero_stage = 1},
+        {.name = "dp4_ep2_zero1", .dp = 4, .ep = 2, .zero_stage = 1},
+        {.name = "dp4_ep2_zero2", .dp = 4, .ep = 2, .zero_stage = 2},
+        {.name = "dp4_ep2_zero3", .dp = 4, .ep = 2, .zero_stage = 3},
+    };
+    for (Layout& layout : layouts) {
+      layout.experts = true;
+    }
+    return layouts;
+  }();
+  return kLayouts;
+}
+
+std::vector<Style> styles_of(const Layout& layout) {
+  return layout.experts ? std::vector{Style::kExperts} : std::vector{Style::kGpt, Style::kLlama};
+}
+
 std::vector<Layout> all_layouts() {
   std::vector<Layout> layouts = equal_layouts();
+  layouts.insert(layouts.end(), expert_layouts().begin(), expert_layouts().end());
+  layouts.push_back({.name = "dp4_ep2_bf16_zero1",
+                     .dp = 4,
+                     .ep = 2,
+                     .zero_stage = 1,
+                     .compute = DType::kBFloat16,
+                     .experts = true});
   layouts.push_back(
       {.name = "tp2_pp2_zb_v", .tp = 2, .pp = 2, .virtual_stages = 2, .schedule = "zb-v"});
   layouts.push_back({.name = "dp2_tp2_pp2_bf16_zero1",
@@ -143,6 +235,15 @@ std::vector<Layout> all_layouts() {
                      .pp = 2,
                      .transfer = DType::kBFloat16,
                      .sequence_parallel = true});
+  layouts.push_back({.name = "tp2_cp2_bf16_zero1",
+                     .tp = 2,
+                     .cp = 2,
+                     .zero_stage = 1,
+                     .compute = DType::kBFloat16});
+  layouts.push_back(
+      {.name = "pp2_cp2_transfer_bf16", .pp = 2, .cp = 2, .transfer = DType::kBFloat16});
+  layouts.push_back(
+      {.name = "pp2_cp2_zb_v", .pp = 2, .cp = 2, .virtual_stages = 2, .schedule = "zb-v"});
   layouts.push_back({.name = "pp2_transfer_bf16", .pp = 2, .transfer = DType::kBFloat16});
   layouts.push_back({.name = "tp2_pp2_transfer_fp16",
                      .tp = 2,
@@ -162,7 +263,7 @@ ModelGraph small_model(Style style, std::int32_t blocks) {
   shape.feed_forward = 64;
   shape.vocabulary = kVocabulary;
   shape.max_sequence = kSequence;
-  if (style == Style::kLlama) {
+  if (style == Style::kLlama || style == Style::kExperts) {
     shape.kv_heads = 2;
     shape.norm = OpVariant::kRmsNorm;
     shape.activation = OpVariant::kSwiGlu;
@@ -170,6 +271,11 @@ ModelGraph small_model(Style style, std::int32_t blocks) {
     shape.biases = false;
     shape.qkv_bias = false;
     shape.tied_embeddings = false;
+    if (style == Style::kExperts) {
+      shape.experts = 4;
+      shape.feed_forward = 24;
+      shape.balance = 0.01;
+    }
   } else if (style == Style::kEncoder) {
     shape.activation = OpVariant::kRelu;
     shape.tied_embeddings = false;
@@ -178,7 +284,8 @@ ModelGraph small_model(Style style, std::int32_t blocks) {
     shape.loss = LayerOpKind::kSquaredError;
     shape.dropout = 0.2;
   }
-  auto model = make_transformer("small", style == Style::kLlama ? "llama" : "gpt2", shape);
+  auto model = make_transformer(
+      "small", style == Style::kLlama || style == Style::kExperts ? "llama" : "gpt2", shape);
   SW_CHECK(model, model.error().to_string());
   return std::move(*model);
 }
@@ -213,6 +320,8 @@ Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec&
   for (StagePlan& stage : plan.stages) {
     stage.recompute = layout.recompute;
   }
+  plan.cp = layout.cp;
+  plan.ep = layout.ep;
   plan.sequence = kSequence;
   plan.micro_batch_size = layout.micro_batch_size;
   plan.micro_batches = kGlobalBatch / layout.dp / layout.micro_batch_size;
@@ -229,7 +338,7 @@ Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec&
 }
 
 Cluster cluster_of(const Layout& layout) {
-  const std::int32_t ranks = layout.dp * layout.tp * layout.pp;
+  const std::int32_t ranks = layout.dp * layout.tp * layout.pp * layout.cp;
   auto cluster = find_cluster(DataFiles::embedded(), std::to_string(ranks) + "xcpu");
   SW_CHECK(cluster, cluster.error().to_string());
   return std::move(*cluster);

@@ -21,6 +21,8 @@ struct Layout {
   std::int32_t dp = 1;
   std::int32_t tp = 1;
   std::int32_t pp = 1;
+  std::int32_t cp = 1;
+  std::int32_t ep = 1;
   std::int32_t virtual_stages = 1;
   std::string schedule = "1f1b";
   std::int32_t micro_batch_size = 1;
@@ -32,19 +34,26 @@ struct Layout {
   std::optional<DType> transfer;
   bool sequence_parallel = false;
   DType compute = DType::kFloat32;  ///< with fp32 master weights, where it is another
+  bool experts = false;             ///< of a model with experts
 };
 void PrintTo(const Layout& layout, std::ostream* out);
 
 /// The layouts that must train alike; the first is one rank.
 [[nodiscard]] const std::vector<Layout>& equal_layouts();
+/// The same of a model with experts.
+[[nodiscard]] const std::vector<Layout>& expert_layouts();
 /// These and more, for what does not depend on rounding: one list, memory.
 [[nodiscard]] std::vector<Layout> all_layouts();
 
 enum class Style : std::uint8_t {
   kGpt,      ///< layer norm, GELU, learned positions, biases, tied head
   kLlama,    ///< RMS norm, SwiGLU, rotary positions, grouped heads, own head
+  kExperts,  ///< as kLlama, with 4 experts of which a token visits 2, and a balance term
   kEncoder,  ///< post-norm, bidirectional, ReLU, squared error, dropout; else as kGpt, own head
 };
+
+/// Of the models that the layout is for.
+[[nodiscard]] std::vector<Style> styles_of(const Layout& layout);
 
 /// 7 blocks; a vocabulary of 61, which 2 does not divide.
 [[nodiscard]] ModelGraph small_model(Style style, std::int32_t blocks = 7);

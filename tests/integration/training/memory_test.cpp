@@ -10,7 +10,7 @@ class Memory : public testing::TestWithParam<Layout> {};
 
 // What the arena really gave out, class by class, is what the lifetimes say.
 TEST_P(Memory, HighWaterMarkOfEveryClassIsThePredictedOne) {
-  for (const Style style : {Style::kGpt, Style::kLlama}) {
+  for (const Style style : styles_of(GetParam())) {
     const Schedule schedule = schedule_of(small_model(style), GetParam(), adamw());
     const auto report = train(schedule, 2);
     ASSERT_TRUE(report) << report.error().to_string();

@@ -77,7 +77,7 @@ class OneList : public testing::TestWithParam<Layout> {};
 
 // Kind, shape, bytes, group and the order per stream: there is no second list.
 TEST_P(OneList, ExecutedOperationsAreThePricedOnes) {
-  for (const Style style : {Style::kGpt, Style::kLlama}) {
+  for (const Style style : styles_of(GetParam())) {
     const Schedule schedule = schedule_of(small_model(style), GetParam(), adamw());
     const auto predicted = simulate(schedule,
                                     cluster_of(GetParam()),
@@ -125,7 +125,8 @@ using Identity = std::tuple<RankId,
 }
 
 TEST_P(OneList, MeasuredAndPredictedTracesHoldTheSameEvents) {
-  const Schedule schedule = schedule_of(small_model(Style::kGpt), GetParam(), adamw());
+  const Schedule schedule =
+      schedule_of(small_model(styles_of(GetParam()).front()), GetParam(), adamw());
   const auto predicted = simulate(schedule,
                                   cluster_of(GetParam()),
                                   *make_analytical_cost(),

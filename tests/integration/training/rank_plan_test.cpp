@@ -95,15 +95,5 @@ TEST(RankPlan, OrdersWhateverTouchesTheSameBytes) {
   EXPECT_GT(pairs, 1000);
 }
 
-TEST(RankPlan, RefusesACollectiveThatItCannotPost) {
-  Schedule schedule = schedule_of(small_model(Style::kGpt, 2), {.name = "dp2", .dp = 2}, sgd());
-  schedule.programs[0].buckets[0].reduce[0].kind = OpKind::kAllToAll;
-  const auto plan = plan_rank(schedule, RankId(1));
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(plan.error().message.find("rank 1: action "), std::string::npos)
-      << plan.error().message;
-}
-
 }  // namespace
 }  // namespace stagewright

@@ -74,7 +74,8 @@ class VirtualClock : public testing::TestWithParam<Layout> {};
 // Two engines that know nothing of each other: the simulator's static pass over actions, and the
 // replay of the executor's instructions.
 TEST_P(VirtualClock, GivesTheSimulatedStepForSimulatedDurations) {
-  const Schedule schedule = schedule_of(small_model(Style::kGpt), GetParam(), adamw());
+  const Schedule schedule =
+      schedule_of(small_model(styles_of(GetParam()).front()), GetParam(), adamw());
   const Trace predicted = simulated(schedule, GetParam()).trace;
   const std::vector<RankPlan> plans = plans_of(schedule);
   const Trace replayed =

@@ -37,7 +37,9 @@ TEST_F(RunnablePlans, AreThoseThatCanBeLoweredForTheCpu) {
       "this build runs plans on the CPU, the plan is for h100-80gb-sxm; pass --cluster 1x2xcpu "
       "to run it with ranks as threads of this machine");
   plan_.cp = 2;
-  EXPECT_NE(obstacle().find("plan:/cp"), std::string::npos) << obstacle();
+  EXPECT_EQ(obstacle("1x4xcpu"), "");
+  plan_.ep = 2;
+  EXPECT_NE(obstacle("1x4xcpu").find("plan:/ep"), std::string::npos) << obstacle("1x4xcpu");
 }
 
 TEST_F(RunnablePlans, DoNotSendEightBits) {

@@ -31,9 +31,23 @@ TEST(AnalyticalLinks, AllGatherAndReduceScatterInANode) {
   EXPECT_EQ(collective_time(OpKind::kReduceScatter, kSize, group(1, 8)), Duration(7ms + 7us));
 }
 
+// Each sends 0.8 GB to the next one at 100 GB/s; over nodes one of each sends it at 10 GB/s, or at
+// a quarter of that where four such groups share the port.
+TEST(AnalyticalLinks, RingShift) {
+  EXPECT_EQ(collective_time(OpKind::kRingShift, kSize, group(1, 8)), Duration(8ms + 1us));
+  EXPECT_EQ(collective_time(OpKind::kRingShift, kSize, group(4, 2)), Duration(80ms + 10us));
+  GroupGeometry geometry = group(4, 2);
+  geometry.groups_per_node = 4;
+  geometry.inter_node.devices_per_port = 8;
+  EXPECT_EQ(collective_time(OpKind::kRingShift, kSize, geometry), Duration(320ms + 10us));
+}
+
 TEST(AnalyticalLinks, AGroupOfOneHasNothingToDo) {
-  for (const OpKind kind :
-       {OpKind::kAllReduce, OpKind::kAllGather, OpKind::kBroadcast, OpKind::kAllToAll}) {
+  for (const OpKind kind : {OpKind::kAllReduce,
+                            OpKind::kAllGather,
+                            OpKind::kBroadcast,
+                            OpKind::kRingShift,
+                            OpKind::kAllToAll}) {
     EXPECT_EQ(collective_time(kind, kSize, group(1, 1)), Duration(0));
   }
 }

@@ -20,6 +20,7 @@ Schedule full_schedule() {
   schedule.model_hash = "0123";
   schedule.micro_batch_size = 3;
   schedule.sequence = 128;
+  schedule.sequence_parts = 2;
   schedule.optimizer = {.kind = OptimizerKind::kSgd,
                         .learning_rate = 0.1,
                         .momentum = 0.9,
@@ -90,6 +91,7 @@ Schedule full_schedule() {
   program.stages.insert(program.stages.begin() + 1, second);
   for (RankBinding& rank : schedule.ranks) {
     rank.device = DeviceId(rank.device.value() + 7);
+    rank.sequence_part = 1;
   }
   return schedule;
 }
@@ -252,6 +254,10 @@ TEST(ScheduleFile, IndicesOutsideTheirTablesAreNamed) {
   EXPECT_EQ(error("/stages", 2147483648),
             "s.json:/schedule/stages: is 2147483648; it must lie in 0 .. 2^31 - 1");
   EXPECT_EQ(error("/replicas", 0), "s.json:/schedule/replicas: is 0; it must be 1 or more");
+  EXPECT_EQ(error("/sequence_parts", 2),
+            "s.json:/schedule/sequence_parts: is 2, but there are only 1 ranks");
+  EXPECT_EQ(error("/ranks/0/sequence_part", 1),
+            "s.json:/schedule/ranks/0/sequence_part: part 1 does not exist; there are 1");
   EXPECT_EQ(error("/groups/0/members", {0, 0}),
             "s.json:/schedule/groups/0/members: rank 0 is named twice");
   EXPECT_EQ(error("/groups/0/members", {1}),

@@ -111,10 +111,8 @@ TEST(CheckPlan, RefusesStagesThatLoseOrDoubleLayers) {
 }
 
 TEST(CheckPlan, NamesWhatCannotBeLoweredYet) {
-  EXPECT_EQ(message_after([](Plan& plan) { plan.cp = 2; }),
-            "plan:/cp: cp is 2; context parallelism cannot be lowered yet, use 1");
   EXPECT_EQ(message_after([](Plan& plan) { plan.ep = 2; }),
-            "plan:/ep: ep is 2; expert parallelism cannot be lowered yet, use 1");
+            "plan:/ep: ep is 2, but 'tiny-gpt' has no experts; use 1");
   EXPECT_EQ(message_after([](Plan& plan) { plan.zero_stage = 4; }),
             "plan:/zero_stage: zero_stage is 4; it is 0, 1, 2 or 3");
   EXPECT_EQ(message_after([](Plan& plan) { plan.stages[1].dp = 2; }),
@@ -133,6 +131,25 @@ TEST(CheckPlan, NamesPrecisionsThatCannotBeLoweredYet) {
   EXPECT_EQ(message_after([](Plan& plan) { plan.precision.transfer = DType::kFloat8; }),
             "plan:/precision/transfer: transfer is fp8 and compute fp32; messages have the type in "
             "which they are computed, or bf16 or fp16 where that is fp32 or tf32");
+}
+
+TEST(CheckPlan, NamesSequencesThatDoNotDivide) {
+  EXPECT_EQ(
+      message_after([](Plan& plan) { plan.cp = 3; }),
+      "plan:/cp: cp is 3, and each member has two blocks of a sequence, but 6 does not divide "
+      "its 8 tokens; use another cp or sequence");
+}
+
+TEST(CheckPlan, CountsTheDevicesThatDivideSequences) {
+  EXPECT_EQ(
+      message_after([](Plan& plan) { plan.cp = 2; }),
+      "plan:/stages: dp 1 x tp 2 x cp 2 x pp 2 needs 8 devices, but cluster '1x4xcpu' has 4; lower "
+      "a degree, or list the devices of each stage to put several ranks on one");
+  EXPECT_EQ(message_after([](Plan& plan) {
+              plan.cp = 2;
+              plan.stages[0].devices = {0, 1};
+            }),
+            "plan:/stages/0/devices: 2 devices are listed; dp 1 x tp 2 x cp 2 needs 4");
 }
 
 TEST(CheckPlan, NamesDevicesThatDoNotFit) {

@@ -15,7 +15,7 @@ Result<RankGrid> place(const Plan& plan) {
 
 TEST(RankGrid, TensorIndexIsFastestByDefault) {
   const RankGrid grid = place(plan_of(tiny_gpt(2), {.dp = 2, .tp = 2, .pp = 2}, 2)).value();
-  EXPECT_EQ(grid.stride, (RankCoordinates{.tensor = 1, .data = 2, .pipeline = 4}));
+  EXPECT_EQ(grid.stride, (RankCoordinates{.tensor = 1, .context = 2, .data = 2, .pipeline = 4}));
   EXPECT_EQ(grid.rank({.tensor = 1, .data = 0, .pipeline = 1}), RankId(5));
   EXPECT_EQ(grid.coordinates(RankId(6)), (RankCoordinates{.tensor = 0, .data = 1, .pipeline = 1}));
   EXPECT_EQ(grid.devices[6], DeviceId(6));
@@ -25,7 +25,18 @@ TEST(RankGrid, RankOrderDecidesWhoIsNeighbour) {
   Plan plan = plan_of(tiny_gpt(2), {.dp = 2, .tp = 2, .pp = 2}, 2);
   plan.rank_order = {"pp", "tp", "cp", "dp"};
   const RankGrid grid = place(plan).value();
-  EXPECT_EQ(grid.stride, (RankCoordinates{.tensor = 2, .data = 4, .pipeline = 1}));
+  EXPECT_EQ(grid.stride, (RankCoordinates{.tensor = 2, .context = 4, .data = 4, .pipeline = 1}));
+}
+
+TEST(RankGrid, PartsOfSequencesStandBetweenTensorAndDataIndex) {
+  Plan plan = plan_of(tiny_gpt(2), {.dp = 2, .tp = 2, .pp = 1}, 2);
+  plan.cp = 2;
+  plan.stages[0].devices = {7, 6, 5, 4, 3, 2, 1, 0};
+  const RankGrid grid = place(plan).value();
+  EXPECT_EQ(grid.ranks(), 8);
+  EXPECT_EQ(grid.stride, (RankCoordinates{.tensor = 1, .context = 2, .data = 4, .pipeline = 8}));
+  EXPECT_EQ(grid.coordinates(RankId(6)), (RankCoordinates{.tensor = 0, .context = 1, .data = 1}));
+  EXPECT_EQ(grid.devices[6], DeviceId(1));
 }
 
 TEST(RankGrid, AStageMayListItsDevices) {
@@ -62,9 +73,51 @@ std::vector<std::string> groups_as_text(const RankGroups& groups) {
   return texts;
 }
 
+// Gradients are summed over all parts of all replicas.
+TEST(RankGroups, PartsOfSequencesHaveGroupsAndJoinThoseOfTheData) {
+  Plan plan = plan_of(tiny_gpt(2), {.dp = 2, .tp = 2, .pp = 1}, 2);
+  plan.cp = 2;
+  const RankGroups groups = build_groups(place(plan).value(), 1, {});
+  EXPECT_EQ(groups_as_text(groups),
+            (std::vector<std::string>{"world 0 1 2 3 4 5 6 7",
+                                      "tensor 0 1",
+                                      "tensor 2 3",
+                                      "tensor 4 5",
+                                      "tensor 6 7",
+                                      "context 0 2",
+                                      "context 1 3",
+                                      "context 4 6",
+                                      "context 5 7",
+                                      "data 0 2 4 6",
+                                      "data 1 3 5 7"}));
+}
+
+// Neighbours among the ranks that sum gradients divide the experts; the others have the same ones.
+TEST(RankGroups, ExpertsAreDividedAmongNeighboursOfTheData) {
+  const RankGrid grid = place(plan_of(tiny_gpt(2), {.dp = 4, .tp = 2, .pp = 1}, 2)).value();
+  const RankGroups groups = build_groups(grid, 2, {});
+  EXPECT_EQ(groups_as_text(groups),
+            (std::vector<std::string>{"world 0 1 2 3 4 5 6 7",
+                                      "tensor 0 1",
+                                      "tensor 2 3",
+                                      "tensor 4 5",
+                                      "tensor 6 7",
+                                      "data 0 2 4 6",
+                                      "data 1 3 5 7",
+                                      "expert 0 2",
+                                      "expert 1 3",
+                                      "expert 4 6",
+                                      "expert 5 7",
+                                      "expert-data 0 4",
+                                      "expert-data 1 5",
+                                      "expert-data 2 6",
+                                      "expert-data 3 7"}));
+  EXPECT_EQ(build_groups(grid, 4, {}).slots.expert_replicas, std::nullopt);
+}
+
 TEST(RankGroups, OneGroupPerAxisAndPlace) {
   const RankGrid grid = place(plan_of(tiny_gpt(2), {.dp = 2, .tp = 2, .pp = 2}, 2)).value();
-  const RankGroups groups = build_groups(grid, {{.kind = "tie", .pipeline_ranks = {0, 1}}});
+  const RankGroups groups = build_groups(grid, 1, {{.kind = "tie", .pipeline_ranks = {0, 1}}});
   EXPECT_EQ(groups_as_text(groups),
             (std::vector<std::string>{"world 0 1 2 3 4 5 6 7",
                                       "tensor 0 1",
@@ -83,6 +136,7 @@ TEST(RankGroups, OneGroupPerAxisAndPlace) {
             (GroupSlots{.world = GroupSlot(0),
                         .tensor = GroupSlot(1),
                         .data = GroupSlot(2),
+                        .expert_replicas = GroupSlot(2),
                         .sharing = {{GroupSlot(3)}, {GroupSlot(3)}}}));
   EXPECT_EQ(groups.of_rank[6],
             (std::vector<GroupId>{GroupId(0), GroupId(4), GroupId(7), GroupId(11)}));
@@ -92,6 +146,7 @@ TEST(RankGroups, OneGroupPerAxisAndPlace) {
 TEST(RankGroups, ARankHasSlotsForTheSharingsItIsIn) {
   const RankGrid grid = place(plan_of(tiny_gpt(2), {.pp = 4}, 2)).value();
   const RankGroups groups = build_groups(grid,
+                                         1,
                                          {{.kind = "copies", .pipeline_ranks = {0, 3}},
                                           {.kind = "copies", .pipeline_ranks = {1, 2}},
                                           {.kind = "tie", .pipeline_ranks = {2, 3}}});
@@ -105,7 +160,7 @@ TEST(RankGroups, ARankHasSlotsForTheSharingsItIsIn) {
 
 TEST(RankGroups, ASingleRankHasOnlyTheWorld) {
   const RankGrid grid = place(plan_of(tiny_gpt(2), {}, 2)).value();
-  EXPECT_EQ(groups_as_text(build_groups(grid, {})), (std::vector<std::string>{"world 0"}));
+  EXPECT_EQ(groups_as_text(build_groups(grid, 1, {})), (std::vector<std::string>{"world 0"}));
 }
 
 }  // namespace

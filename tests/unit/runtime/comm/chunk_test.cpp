@@ -116,6 +116,21 @@ TEST_P(DoChunk, BroadcastsTheRootsBuffer) {
   EXPECT_EQ(buffers.values, (std::vector{root, root, root}));
 }
 
+TEST_P(DoChunk, ShiftsRound) {
+  Buffers buffers(2 * kCount);
+  const std::vector<std::vector<std::int32_t>> before = buffers.values;
+  do_all(of(CommKind::kRingShift, kCount),
+         buffers.at({0, 0, 0}, {kCount, kCount, kCount}),
+         GetParam());
+  for (std::size_t member = 0; member < kMembers; ++member) {
+    const std::vector<std::int32_t>& from = before[(member + kMembers - 1) % kMembers];
+    for (std::size_t i = 0; i < kCount; ++i) {
+      ASSERT_EQ(buffers.values[member][i], before[member][i]);
+      ASSERT_EQ(buffers.values[member][kCount + i], from[i]);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, DoChunk, testing::Values(1U, 2U, 3U));
 
 }  // namespace

@@ -160,6 +160,68 @@ TEST_P(CommunicatorConformance, BroadcastCopiesFromAnyRoot) {
   }
 }
 
+TEST_P(CommunicatorConformance, RingShiftGivesEachWhatTheMemberBeforeHad) {
+  const CollectiveCheck check = [](Communicator& group, Stream& stream, std::size_t count) {
+    std::vector<float> own = floats_of(group.rank(), count);
+    std::vector<float> received(count, -1.0F);
+    for (int places = 1; places <= group.size(); ++places) {
+      group
+          .ring_shift(send_buffer(std::span<const float>(own)), recv_buffer(received), stream, kNow)
+          .wait();
+      EXPECT_EQ(
+          received,
+          floats_of((group.rank() + group.size() - places % group.size()) % group.size(), count));
+      std::swap(own, received);
+    }
+  };
+  for (const int ranks : kRankCounts) {
+    run(one_group(ranks), for_each_length(check));
+  }
+}
+
+TEST_P(CommunicatorConformance, AllToAllGivesEachItsPartOfAll) {
+  const CollectiveCheck check = [](Communicator& group, Stream& stream, std::size_t count) {
+    const std::size_t total = count * static_cast<std::size_t>(group.size());
+    const std::vector<float> in = floats_of(group.rank(), total);
+    std::vector<float> out(total, -1.0F);
+    group.all_to_all(send_buffer(in), recv_buffer(out), {}, stream, kNow).wait();
+    for (int rank = 0; rank < group.size(); ++rank) {
+      std::vector<float> all = floats_of(rank, total);
+      EXPECT_TRUE(std::ranges::equal(part_of(out, rank, count), part_of(all, group.rank(), count)));
+    }
+  };
+  for (const int ranks : kRankCounts) {
+    run(one_group(ranks), for_each_length(check));
+  }
+}
+
+// Member r has r + e rows for expert e of each member; of the rest of a part nothing is said.
+TEST_P(CommunicatorConformance, AllToAllBringsTheCountedRows) {
+  constexpr std::size_t kExperts = 2;
+  constexpr std::size_t kWidth = 3;
+  const CollectiveCheck check = [](Communicator& group, Stream& stream, std::size_t) {
+    const auto size = static_cast<std::size_t>(group.size());
+    const std::size_t part = 2 * size * kWidth;
+    std::vector<std::int32_t> counts;
+    for (int member = 0; member < group.size(); ++member) {
+      counts.insert(counts.end(), {group.rank(), group.rank() + 1});
+    }
+    const std::vector<float> in = floats_of(group.rank(), part * size);
+    std::vector<float> out(part * size, -1.0F);
+    const PartRows rows{.counts = counts.data(), .experts = kExperts, .width = kWidth};
+    group.all_to_all(send_buffer(in), recv_buffer(out), rows, stream, kNow).wait();
+    for (int rank = 0; rank < group.size(); ++rank) {
+      const std::size_t sent = static_cast<std::size_t>(2 * rank + 1) * kWidth;
+      std::vector<float> all = floats_of(rank, part * size);
+      EXPECT_TRUE(std::ranges::equal(part_of(out, rank, part).first(sent),
+                                     part_of(all, group.rank(), part).first(sent)));
+    }
+  };
+  for (const int ranks : kRankCounts) {
+    run(one_group(ranks), for_each_length(check));
+  }
+}
+
 TEST_P(CommunicatorConformance, NobodyPassesABarrierBeforeAllReachedIt) {
   for (const int ranks : kRankCounts) {
     std::atomic<int> here = 0;

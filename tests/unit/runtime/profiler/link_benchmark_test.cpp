@@ -21,24 +21,17 @@ TEST(LinkBenchmark, MeasuresEveryOperationForEveryGroupAndSize) {
     rows.emplace_back(link.operation, link.ranks, link.bytes.count(), link.time.samples);
   }
   // Sizes are rounded up to whole floats for every rank: 100 -> 104 of 2 ranks, 108 of 3.
-  const std::vector<Row> expected = {{"all-gather", 2, 24, 3},
-                                     {"all-gather", 2, 104, 3},
-                                     {"all-gather", 3, 24, 3},
-                                     {"all-gather", 3, 108, 3},
-                                     {"all-reduce", 2, 24, 3},
-                                     {"all-reduce", 2, 104, 3},
-                                     {"all-reduce", 3, 24, 3},
-                                     {"all-reduce", 3, 108, 3},
-                                     {"broadcast", 2, 24, 3},
-                                     {"broadcast", 2, 104, 3},
-                                     {"broadcast", 3, 24, 3},
-                                     {"broadcast", 3, 108, 3},
-                                     {"reduce-scatter", 2, 24, 3},
-                                     {"reduce-scatter", 2, 104, 3},
-                                     {"reduce-scatter", 3, 24, 3},
-                                     {"reduce-scatter", 3, 108, 3},
-                                     {"send", 2, 24, 3},
-                                     {"send", 2, 104, 3}};
+  const std::vector<Row> expected = {{"all-gather", 2, 24, 3},     {"all-gather", 2, 104, 3},
+                                     {"all-gather", 3, 24, 3},     {"all-gather", 3, 108, 3},
+                                     {"all-reduce", 2, 24, 3},     {"all-reduce", 2, 104, 3},
+                                     {"all-reduce", 3, 24, 3},     {"all-reduce", 3, 108, 3},
+                                     {"broadcast", 2, 24, 3},      {"broadcast", 2, 104, 3},
+                                     {"broadcast", 3, 24, 3},      {"broadcast", 3, 108, 3},
+                                     {"reduce-scatter", 2, 24, 3}, {"reduce-scatter", 2, 104, 3},
+                                     {"reduce-scatter", 3, 24, 3}, {"reduce-scatter", 3, 108, 3},
+                                     {"ring-shift", 2, 24, 3},     {"ring-shift", 2, 104, 3},
+                                     {"ring-shift", 3, 24, 3},     {"ring-shift", 3, 108, 3},
+                                     {"send", 2, 24, 3},           {"send", 2, 104, 3}};
   EXPECT_EQ(rows, expected);
 }
 

@@ -51,6 +51,28 @@ TEST(SampledBatches, EveryLayoutSeesTheSameGlobalBatch) {
   EXPECT_EQ(global_batch(layout(8, 1, 1), data, 7, 3), whole);
 }
 
+// Of 4 tokens in two parts the first has tokens 0 and 3 of each sequence, the second 1 and 2.
+TEST(SampledBatches, PartsOfSequencesHaveTheirTokensOfThem) {
+  const TokenData data = counting(100);
+  Schedule schedule = layout(1, 1, 2);
+  const auto whole = global_batch(schedule, data, 7, 3);
+  schedule.sequence_parts = 2;
+  const SampledBatches batches(data, schedule, 7);
+  for (const std::int32_t part : {0, 1}) {
+    std::vector<std::int32_t> tokens(4);
+    std::vector<std::int32_t> targets(4);
+    batches.tokens({3, 0, MicroBatchId(0), part}, tokens);
+    batches.targets({3, 0, MicroBatchId(0), part}, targets);
+    const std::vector<std::int32_t> expected =
+        part == 0 ? std::vector{whole[0], whole[3], whole[4], whole[7]}
+                  : std::vector{whole[1], whole[2], whole[5], whole[6]};
+    EXPECT_EQ(tokens, expected);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      EXPECT_EQ(targets[i], tokens[i] + 1);
+    }
+  }
+}
+
 TEST(SampledBatches, StepsAndSeedsDiffer) {
   const TokenData data = counting(100);
   const Schedule schedule = layout(1, 2, 4);

@@ -104,8 +104,7 @@ TEST(GradientCheck, Positions) {
                        .dpositions = gradient.data(),
                        .rows = rows,
                        .width = width,
-                       .sequence = sequence,
-                       .first_row = begin});
+                       .places = {.tokens = sequence, .first_row = begin}});
   }
   const auto kernel = [&](const Floats& p) {
     Floats y(x.size());
@@ -114,8 +113,7 @@ TEST(GradientCheck, Positions) {
                         .positions = p.data(),
                         .y = y.data() + begin * width,
                         .width = width,
-                        .sequence = sequence,
-                        .first_row = begin},
+                        .places = {.tokens = sequence, .first_row = begin}},
                        rows);
     }
     return dot(y, dy);

@@ -10,14 +10,16 @@ namespace stagewright::kernels {
 namespace {
 
 struct Case {
-  Index heads, kv_heads, head_dim, sequence, first_position;
+  Index heads, kv_heads, head_dim;
+  TokenPlaces places;
   double theta;
 };
 
 constexpr Index kTokens = 14;
 
-const Case kCases[] = {
-    {1, 1, 2, 7, 0, 10000.0}, {4, 2, 6, 7, 0, 10000.0}, {3, 1, 130, 14, 8190, 500000.0}};
+const Case kCases[] = {{1, 1, 2, {.tokens = 7}, 10000.0},
+                       {4, 2, 6, {.tokens = 7}, 10000.0},
+                       {3, 1, 130, {.tokens = 14, .part = 585, .parts = 600}, 500000.0}};
 
 Index packed(const Case& c) {
   return (c.heads + 2 * c.kv_heads) * c.head_dim;
@@ -25,7 +27,7 @@ Index packed(const Case& c) {
 
 Doubles reference(Doubles x, const Case& c) {
   for (Index token = 0; token < kTokens; ++token) {
-    const auto position = static_cast<double>(c.first_position + token % c.sequence);
+    const auto position = static_cast<double>(c.places.in_sequence(token));
     for (Index head = 0; head < c.heads + c.kv_heads; ++head) {
       for (Index i = 0; i < c.head_dim / 2; ++i) {
         const double angle =
@@ -48,8 +50,7 @@ Rope call(Floats& x, const Case& c) {
           .heads = c.heads,
           .kv_heads = c.kv_heads,
           .head_dim = c.head_dim,
-          .sequence = c.sequence,
-          .first_position = c.first_position,
+          .places = c.places,
           .theta = c.theta};
 }
 

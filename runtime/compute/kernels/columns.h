@@ -1,0 +1,46 @@
+#pragma once
+
+#include "runtime/compute/kernels/portable.h"
+
+/// Between a matrix and some neighbouring columns of it.
+namespace stagewright::kernels {
+
+/// part[r] = columns begin .. begin + width - 1 of whole[r].  Shapes: whole [rows, stride]; part
+/// [rows, width].
+template <class T>
+struct CopyColumns {
+  const T* whole;
+  T* part;
+  Index begin;
+  Index width;
+  Index stride;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    const T* in = whole + row * stride + begin;
+    T* out = part + row * width;
+    team.each(width, [=](Index i) { out[i] = in[i]; });
+  }
+};
+
+/// The same columns of whole[r] += part[r].
+template <class T>
+struct AddColumns {
+  const T* part;
+  T* whole;
+  Index begin;
+  Index width;
+  Index stride;
+  template <class Team>
+  SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
+    const T* in = part + row * width;
+    T* out = whole + row * stride + begin;
+    team.each(width, [=](Index i) {
+      out[i] = static_cast<T>(static_cast<float>(out[i]) + static_cast<float>(in[i]));
+    });
+  }
+};
+
+void copy_columns(const CopyColumns<float>& kernel, Index rows);
+void add_columns(const AddColumns<float>& kernel, Index rows);
+
+}  // namespace stagewright::kernels
