@@ -212,7 +212,7 @@ class ClosedForm {
                                                        const std::vector<StageSum>& stages,
                                                        const Exchange& exchange);
   /// A cut that fits, or layers recomputed so that it does; nothing where there is none.
-  [[nodiscard]] std::optional<Profile> fitting(const PlanPoint& point);
+  [[nodiscard]] std::optional<Profile> fitting(const PlanPoint& point, Bytes capacity);
   [[nodiscard]] std::optional<Profile> recomputed_in(const PlanPoint& point,
                                                      const PartitionProblem& problem);
   [[nodiscard]] std::optional<Profile> recomputed_evenly(const PlanPoint& point,

@@ -60,14 +60,14 @@ std::optional<ClosedForm::Profile> ClosedForm::recomputed_in(const PlanPoint& po
   return make_profile(point, profile.stage_layers, std::move(recomputed));
 }
 
-std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point) {
+std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point, Bytes capacity) {
   const bool one_each = point.virtual_stages == 1 && profile_of(point).stages.copies == 1;
   if (!one_each) {
     return point.recompute_fits ? recomputed_evenly(point, profile_of(point)) : std::nullopt;
   }
   const PointCosts costs = costs_of(point);
   PartitionProblem problem{
-      .layers = {}, .in_flight = {}, .capacity = job_.capacity, .recompute = point.recompute_fits};
+      .layers = {}, .in_flight = {}, .capacity = capacity, .recompute = point.recompute_fits};
   for (std::size_t i = 0; i < costs.plain->layers.size(); ++i) {
     const LayerCost& layer = costs.plain->layers[i];
     PartitionLayer part{.time = layer.time(), .state = {}, .saved = layer.saved};
@@ -112,6 +112,8 @@ std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point) {
 
 namespace {
 
+constexpr int kMostCuts = 3;
+
 PlanPoint fitted_alike(PlanPoint point) {
   point.rank_order = 0;
   point.zero = 0;
@@ -128,8 +130,24 @@ const std::optional<ClosedForm::Profile>& ClosedForm::fitted(const PlanPoint& po
     fitted_ = {.point = alike, .profiles = {}};
   }
   const auto [found, is_new] = fitted_.profiles.try_emplace({point.zero, tensor_place(point)});
-  if (is_new) {
-    found->second = fitting(point);
+  if (!is_new) {
+    return found->second;
+  }
+  // The partition knows nothing of weight halves that wait, nor of what is whole while a stage is
+  // at work: where these are too much, less is left for the rest.
+  const Bytes usable = job_.capacity + job_.context;
+  Bytes room = job_.capacity;
+  for (int cut = 0; cut < kMostCuts; ++cut) {
+    std::optional<Profile> profile = fitting(point, room);
+    if (!profile) {
+      break;
+    }
+    const Bytes held = memory_of(point, profile->stages, point.zero, nullptr);
+    if (held <= usable) {
+      found->second = std::move(profile);
+      break;
+    }
+    room -= held - usable;
   }
   return found->second;
 }
