@@ -41,6 +41,23 @@ std::vector<std::int32_t> fastest_cut(const LayerCosts& costs, std::int32_t stag
 /// Of the numbers that an optimizer step sums over all ranks: norm and loss.
 constexpr Bytes kTotalsBytes{8};
 
+/// By micro-batches on `flight` stages of a rank, at least.
+double saved_by(const PlanPoint& point,
+                const StageProfile& stages,
+                const RankProfile& rank,
+                double flight) {
+  const auto bytes = [](Bytes saved) { return static_cast<double>(saved.count()); };
+  if (point.virtual_stages == 1) {
+    return flight * bytes(rank.saved);
+  }
+  // They may be on the smallest stage, but not more of them than there are micro-batches: the
+  // largest are those of which the fewest are saved.
+  const double all = point.micro_batches;
+  const double missing = all * point.virtual_stages - flight;
+  return std::max(flight * bytes(rank.least_saved),
+                  all / stages.copies * bytes(rank.saved) - missing * bytes(rank.most_saved));
+}
+
 std::size_t mixed(std::size_t hash, std::uint64_t word) {
   return (hash ^ static_cast<std::size_t>(word)) * 0x9e3779b97f4a7c15U;
 }
@@ -333,11 +350,7 @@ Bytes ClosedForm::memory_of(const PlanPoint& point,
   const auto add = [&](std::int32_t r) {
     const RankProfile& rank = stages.ranks[static_cast<std::size_t>(r)];
     const Bytes held = state_of(point, rank, zero);
-    const double flight = least_in_flight(point, r) / stages.copies;
-    // Of several stages the smallest may be the ones in flight.
-    const double saved = point.virtual_stages == 1
-                             ? static_cast<double>(rank.saved.count())
-                             : static_cast<double>(rank.least_saved.count()) * point.virtual_stages;
+    const double flight = least_in_flight(point, r) / stages.copies * point.virtual_stages;
     const double waiting =
         least_waiting(point, r) * static_cast<double>(rank.least_waiting.count());
     // Sharded gradients and weights are whole for the stage at work: in halves of backwards one
@@ -346,10 +359,11 @@ Bytes ClosedForm::memory_of(const PlanPoint& point,
     const Bytes weights = zero >= 3 ? rank.least_parameters : Bytes{};
     const Bytes whole = split ? std::max(gradients, weights) : gradients + weights;
     const Bytes working = split ? rank.input_working : rank.working;
-    const double others = std::max(0.0, flight - 1.0 / point.virtual_stages) * saved + waiting;
+    const double others = saved_by(point, stages, rank, std::max(0.0, flight - 1));
+    const double saved = saved_by(point, stages, rank, flight);
     const Bytes all = held + job_.context +
-                      std::max(Bytes(static_cast<std::int64_t>(flight * saved + waiting)) + working,
-                               Bytes(static_cast<std::int64_t>(others)) + whole);
+                      std::max(Bytes(static_cast<std::int64_t>(saved + waiting)) + working,
+                               Bytes(static_cast<std::int64_t>(others + waiting)) + whole);
     if (all > fullest) {
       fullest = all;
       if (state != nullptr) {

@@ -119,6 +119,7 @@ bool hold_alike(const RankProfile& a, const RankProfile& b) {
                     rank.least_parameters,
                     rank.saved,
                     rank.least_saved,
+                    rank.most_saved,
                     rank.least_waiting,
                     rank.working,
                     rank.input_working);
@@ -170,6 +171,7 @@ StageProfile stage_profile(const PointCosts& costs,
       rank.least_parameters = met[r] ? std::min(rank.least_parameters, parameters) : parameters;
       const Bytes saved = stages[s].sum.saved;
       rank.least_saved = met[r] ? std::min(rank.least_saved, saved) : saved;
+      rank.most_saved = std::max(rank.most_saved, saved);
       const Bytes waiting = stages[s].sum.saved_for_weight + stages[s].sum.pending;
       rank.least_waiting = met[r] ? std::min(rank.least_waiting, waiting) : waiting;
       // The last of its stages is the first to go backward; of two copies either may be.

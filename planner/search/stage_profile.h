@@ -52,6 +52,7 @@ struct RankProfile {
   Bytes least_parameters{};  ///< of the stage with the fewest
   Bytes saved{};             ///< by a micro-batch on all its stages
   Bytes least_saved{};       ///< by a micro-batch on the stage where that is least
+  Bytes most_saved{};        ///< the same where it is most
   Bytes least_waiting{};     ///< for the weight half of a stage's backward, where that is least
   Bytes working{};           ///< at least, when its first backward begins
   Bytes input_working{};     ///< the same where that is an input half
