@@ -207,10 +207,12 @@ StageProfile stage_profile(const PointCosts& costs,
       rank.gradients -= tied.gradients;
       rank.optimizer_state -= tied.optimizer_state;
       rank.optimizer -= tied.optimizer;
-      // The tied bucket is no part of what is gathered or scattered stage by stage; it may stand in
-      // a stage twice.
-      rank.least_gradients -= std::min(rank.least_gradients, tied.gradients * 2);
-      rank.least_parameters -= std::min(rank.least_parameters, tied.parameters * 2);
+      // The tied bucket is no part of what is gathered or scattered stage by stage; of two copies
+      // each may begin to be summed before the other is done.
+      if (tied.parameters > Bytes{} || profile.copies > 1) {
+        rank.least_gradients = Bytes{};
+        rank.least_parameters = Bytes{};
+      }
       rank.first_gradients -= std::min(rank.first_gradients, tied.gradients);
     }
     const bool shared = (first || last) && stages.size() > 1;
