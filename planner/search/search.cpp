@@ -38,6 +38,7 @@ constexpr std::size_t kRefined = 64;
 /// Coarse plans tried for a first one that fits.
 constexpr std::size_t kMostFirstPlans = 512;
 constexpr std::size_t kMostRejections = 1000;
+constexpr std::int64_t kTriesToFill = 4;  ///< times as many as may be simulated
 /// Where what a walk has dropped may be better than what was found, more is kept the next time.
 constexpr std::size_t kMoreLeaves = 8;
 constexpr std::size_t kMostLeaves = 32'768;
@@ -46,6 +47,11 @@ struct Degrees {
   std::int32_t tp = 1;
   std::int32_t pp = 1;
 };
+
+bool same_but_buckets(Plan a, const Plan& b) {
+  a.bucket_size = b.bucket_size;
+  return a == b;
+}
 
 /// The work of one search() call.
 class Search {
@@ -226,9 +232,14 @@ void Search::keep(Simulated simulated) {
   }
   ++priced_;
   Candidate candidate = std::get<Candidate>(std::move(simulated));
-  const auto same = [&](const Candidate& other) { return other.plan == candidate.plan; };
-  if (std::ranges::any_of(all_, same)) {
-    return;
+  // Of plans that differ in their buckets alone the best.
+  const auto same = std::ranges::find_if(
+      all_, [&](const Candidate& other) { return same_but_buckets(other.plan, candidate.plan); });
+  if (same != all_.end()) {
+    if (same->objective <= candidate.objective) {
+      return;
+    }
+    all_.erase(same);
   }
   if (control_.on_candidate) {
     control_.on_candidate(candidate);
@@ -377,6 +388,7 @@ bool Search::walk_for_dropped() {
 void Search::simulate_front() {
   const std::int64_t before = priced_;
   const std::int64_t tried_before = result_.simulated;
+  const std::size_t first = all_.size();
   const auto all_simulated = [&] {
     return request_.most_simulated && priced_ - before >= *request_.most_simulated;
   };
@@ -390,10 +402,11 @@ void Search::simulate_front() {
     if (bound < best() * (1 - request_.gap)) {
       return false;
     }
-    // To fill the list alone not many are tried, most of which may be refused.
-    const bool tried =
-        request_.most_simulated && result_.simulated - tried_before >= *request_.most_simulated;
-    return all_.size() >= kept() || tried;
+    // The list is filled by what comes next, not by the plans that all were measured by at first.
+    // Not many are tried for it alone, most of which may be refused.
+    const bool tried = request_.most_simulated &&
+                       result_.simulated - tried_before >= kTriesToFill * *request_.most_simulated;
+    return bound >= worst_kept() || all_.size() >= first + kept() || tried;
   };
   double next = simulate_in_order(std::move(leaves_), kept(), enough);
   while (!result_.interrupted && !all_simulated() && walk_for_dropped()) {
