@@ -70,6 +70,14 @@ timeline = wait_for("the timeline with its rows", chart)
 rows = [timeline.getChildAtIndex(i).name for i in range(timeline.childCount)]
 expect(rows[0] == "rank 0", f"the plan is open, rows are accessible: {rows[:3]} ...")
 
+
+# Keys that are pressed before the window manager has given the window the keyboard go nowhere.
+wait_for(
+    "the window to have the keyboard",
+    lambda: find(app, lambda o: o.getRole() == pyatspi.ROLE_FRAME and o.getState().contains(pyatspi.STATE_ACTIVE)),
+)
+
+
 def find_actions(text):
     """Types into the search of actions and goes to the first that it finds."""
     press("ctrl+f")
