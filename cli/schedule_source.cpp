@@ -67,6 +67,14 @@ Result<Parameters> read_parameters(const OrderOptions& options,
   return parameters;
 }
 
+/// The option that says what a parameter of `synth` ("f", "f.2") says of prices; empty if it is
+/// none.
+std::string_view option_of_price(std::string_view parameter) {
+  const std::string_view name = parameter.substr(0, parameter.find('.'));
+  const bool cost = name == "f" || name == "i" || name == "w" || name == "b" || name == "r";
+  return cost ? "--costs" : name == "transfer" ? "--transfer" : "";
+}
+
 /// The option that was given for what the parameter of `synth` says, too; empty if none was.
 std::string_view option_for(std::string_view parameter,
                             const SynthesisOptions& synthesis,
@@ -81,11 +89,9 @@ std::string_view option_for(std::string_view parameter,
   if (name == "effort" && synthesis.effort) {
     return "--effort";
   }
-  if (name == "transfer" && costs.transfer != 0) {
-    return "--transfer";
-  }
-  const bool cost = name == "f" || name == "i" || name == "w" || name == "b" || name == "r";
-  return cost && !costs.costs.empty() ? "--costs" : "";
+  const std::string_view price = option_of_price(parameter);
+  const bool given = price == "--transfer" ? costs.transfer != 0 : !costs.costs.empty();
+  return given ? price : "";
 }
 
 /// The option that sets a key of a plan: "plan:/micro_batches" is `--chunks` here.
@@ -150,6 +156,15 @@ Result<void> add_synthesis(const ScheduleGenerator& generator,
           ErrorCode::kInvalidInput,
           fmt::format("{}={} and {} say the same; leave one of them out", name, value, option),
           "--parameter");
+    }
+    if (const std::string_view option = option_of_price(name); !option.empty()) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("{}={} would be searched for, but the list timed with other costs; "
+                              "give them by {}",
+                              name,
+                              value,
+                              option),
+                  "--parameter");
     }
   }
   shape.parameters.merge(*std::move(searched));

@@ -25,8 +25,8 @@ struct PipelineShape {
   [[nodiscard]] std::int64_t parameter(const std::string& name, std::int64_t otherwise) const;
 };
 
-/// What is known of a schedule in closed form, in words: P ranks, M micro-batches, V stages a rank,
-/// r the rank; F, B, I, W the cost of a stage's forward, whole backward and its halves.
+/// What is known of a schedule in closed form, in words: P ranks, M micro-batches, in groups of G,
+/// V stages a rank, r the rank; F, B, I, W the cost of a stage's forward, backward and its halves.
 struct ScheduleFigures {
   std::string_view bubble;       ///< idle time of a step without transfers
   std::string_view peak;         ///< activations held at most, in micro-batches of a stage

@@ -148,7 +148,7 @@ ScheduleGenerator hanayo_schedule() {
   return {.name = "hanayo",
           .aliases = kAliases,
           .summary = "waves down and up the ranks; a shorter bubble with one copy of the weights",
-          .figures = {.bubble = "1.3 to 1.8 (P-1)(F+B) for M = P, 2 to 3.5 for 8P",
+          .figures = {.bubble = "1.3 to 2.3 (P-1)(F+B) for M = P, 1.6 to 3.5 for 8P",
                       .peak = "V*P for M = P, about (V+1)*P above",
                       .weights = "1",
                       .constraints = "V even"},

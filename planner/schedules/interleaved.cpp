@@ -59,7 +59,7 @@ ScheduleGenerator interleaved_schedule() {
       .aliases = kAliases,
       .summary = "1F1B over several stages per rank; a shorter bubble for more transfers",
       .figures = {.bubble = "(P-1)(F+B)",
-                  .peak = "(V-1)P+2(P-1-r)+1",
+                  .peak = "(V-1)G+2(P-1-r)+1",
                   .weights = "1",
                   .constraints = "M divisible into max(1, M div P) groups, or group from P to M "
                                  "with M mod group 0 or at least P"},

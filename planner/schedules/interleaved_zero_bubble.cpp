@@ -27,7 +27,7 @@ ScheduleGenerator interleaved_zero_bubble_schedule() {
           .aliases = kAliases,
           .summary = "interleaved 1F1B with split backward",
           .figures = {.bubble = "(P-1)(F+I-W)",
-                      .peak = "V*P, until W",
+                      .peak = "(V-1)G+P, until W",
                       .weights = "1",
                       .constraints = "as interleaved-1f1b"},
           .parameters = kParameters,

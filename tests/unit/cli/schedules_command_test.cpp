@@ -439,6 +439,12 @@ TEST(SchedulesCommand, NamesWhatIsSaidTwice) {
             "error: --parameter: cap.1=2 and --memory-cap say the same; leave one of them out\n");
   EXPECT_EQ(error(with(synth, {"--costs=F=1", "--parameter=f=100"})),
             "error: --parameter: f=100 and --costs say the same; leave one of them out\n");
+  EXPECT_EQ(error(with(synth, {"--parameter=f.1=300"})),
+            "error: --parameter: f.1=300 would be searched for, but the list timed with other "
+            "costs; give them by --costs\n");
+  EXPECT_EQ(error(with(synth, {"--parameter=transfer=50"})),
+            "error: --parameter: transfer=50 would be searched for, but the list timed with other "
+            "costs; give them by --transfer\n");
   EXPECT_EQ(error(with(synth, {"--effort=1", "--parameter=effort=2"})),
             "error: --parameter: effort=2 and --effort say the same; leave one of them out\n");
   EXPECT_EQ(error(with(synth, {"--memory-cap=3,"})),
