@@ -51,11 +51,11 @@ std::unique_ptr<DeviceMemory> ComputeDevice::allocate(Bytes size) {
 }
 
 void ComputeDevice::upload(void* to, std::span<const std::byte> from) {
-  std::memcpy(to, from.data(), from.size());
+  std::ranges::copy(from, static_cast<std::byte*>(to));
 }
 
 void ComputeDevice::download(std::span<std::byte> to, const void* from) {
-  std::memcpy(to.data(), from, to.size());
+  std::copy_n(static_cast<const std::byte*>(from), to.size(), to.data());
 }
 
 void ComputeDevice::use_queue(void* /*queue*/) {

@@ -1,7 +1,8 @@
 #include "runtime/compute/cpu_kernels.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
 
 namespace stagewright {
 
@@ -68,7 +69,7 @@ void CpuKernels::convert(const kernels::FromFloat16& kernel, kernels::Index coun
 }
 
 void CpuKernels::copy(void* to, const void* from, Bytes bytes) {
-  std::memcpy(to, from, static_cast<std::size_t>(bytes.count()));
+  std::copy_n(static_cast<const std::byte*>(from), bytes.count(), static_cast<std::byte*>(to));
 }
 
 void CpuKernels::add_loss(const kernels::CrossEntropyLoss& arguments,
