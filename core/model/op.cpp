@@ -199,18 +199,20 @@ double activation_operations(OpVariant variant, bool backward) {
   return backward ? 15 : 9;
 }
 
+/// Of two products (scores and values), each scores * head_dim multiply-adds.
+double attention_flops(const Sizes& n, std::int64_t head_dim, bool causal) {
+  return 4 * n.scores * static_cast<double>(head_dim) * (causal ? 0.5 : 1.0);
+}
+
 }  // namespace
 
 Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal) {
   const Sizes n(shape);
   const bool rms = variant == OpVariant::kRmsNorm;
-  // Two products (scores and values), each scores * head_dim multiply-adds.
-  const double attention =
-      4 * n.scores * static_cast<double>(shape.head_dim) * (causal ? 0.5 : 1.0);
+  const double attention = attention_flops(n, shape.head_dim, causal);
   switch (kind) {
     case OpKind::kGemm:
     case OpKind::kGroupedGemm:
-      return Flops(2 * n.elements * n.inner);
     case OpKind::kRouteForward:  // a look at each score for each choice
     case OpKind::kCombine:
       return Flops(2 * n.elements * n.inner);
@@ -275,6 +277,38 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
   return Flops(0);
 }
 
+namespace {
+
+/// elements_moved() of what brings rows to experts and back.
+double moved_for_experts(OpKind kind, const Sizes& n) {
+  switch (kind) {
+    case OpKind::kRouteForward:  // gates, choices, places
+      return n.elements + 3 * n.rows * n.inner;
+    case OpKind::kRouteBackward:
+      return 2 * n.elements + 3 * n.rows * n.inner;
+    case OpKind::kCombineBackward:
+      return n.elements * (1 + 2 * n.inner) + 3 * n.rows * n.inner;
+    default:  // there or back
+      return n.elements * (1 + n.inner) + n.rows * n.inner;
+  }
+}
+
+/// elements_moved() of a part of the loss.
+double moved_for_loss(OpKind kind, const Sizes& n) {
+  switch (kind) {
+    case OpKind::kLossRowMax:
+      return n.elements + n.rows;
+    case OpKind::kLossRowSum:  // targets, maximum, two sums
+      return n.elements + 4 * n.rows;
+    case OpKind::kLossFinish:
+      return 4 * n.rows + 1;
+    default:  // its gradient
+      return 2 * n.elements + 4 * n.rows;
+  }
+}
+
+}  // namespace
+
 double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
   const Sizes n(shape);
   const double statistics = statistics_of(variant) * n.rows;
@@ -284,23 +318,19 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
     case OpKind::kGemm:
     case OpKind::kGroupedGemm:  // and the matrices of further experts, which few rows see each
       return n.rows * n.inner + n.inner * n.cols + n.elements;
-    case OpKind::kRouteForward:  // gates, choices, places
-      return n.elements + 3 * n.rows * n.inner;
+    case OpKind::kRouteForward:
     case OpKind::kRouteBackward:
-      return 2 * n.elements + 3 * n.rows * n.inner;
     case OpKind::kDispatch:
     case OpKind::kCombine:
-      return n.elements * (1 + n.inner) + n.rows * n.inner;
     case OpKind::kCombineBackward:
-      return n.elements * (1 + 2 * n.inner) + 3 * n.rows * n.inner;
+      return moved_for_experts(kind, n);
     case OpKind::kColumnSum:
       return n.elements + n.cols;
     case OpKind::kNormForward:
+    case OpKind::kNormParameterGradient:
       return 2 * n.elements + norm_weights + statistics;
     case OpKind::kNormInputGradient:
       return 3 * n.elements + n.cols + statistics;
-    case OpKind::kNormParameterGradient:
-      return 2 * n.elements + norm_weights + statistics;
     case OpKind::kRopeForward:
     case OpKind::kRopeBackward:
       return 2 * n.rows * static_cast<double>(shape.heads + shape.kv_heads) *
@@ -325,16 +355,10 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
     case OpKind::kPositionGradient:
       return n.elements + 2 * n.sequence * n.cols;
     case OpKind::kLossRowMax:
-      return n.elements + n.rows;
-    case OpKind::kLossRowSum:  // targets, maximum, two sums
-      return n.elements + 4 * n.rows;
+    case OpKind::kLossRowSum:
     case OpKind::kLossFinish:
-      return 4 * n.rows + 1;
     case OpKind::kLossGradient:
-      return 2 * n.elements + 4 * n.rows;
-    case OpKind::kFill:
-    case OpKind::kSquaredSum:
-      return n.elements;
+      return moved_for_loss(kind, n);
     case OpKind::kCopy:
     case OpKind::kCopyColumns:
     case OpKind::kDropout:
@@ -343,6 +367,8 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
       return 3 * n.elements;
     case OpKind::kAdamWStep:  // gradient; parameter and both moments in and out
       return 7 * n.elements;
+    case OpKind::kFill:
+    case OpKind::kSquaredSum:
     case OpKind::kAllReduce:
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
