@@ -34,90 +34,53 @@ void add_groups(RankGroups& table,
                 const RankCoordinates& first,
                 std::int32_t size,
                 const Member& member) {
-  for (std::int32_t p = 0; p < first.pipeline; ++p) {
-    for (std::int32_t d = 0; d < first.data; ++d) {
-      for (std::int32_t c = 0; c < first.context; ++c) {
-        for (std::int32_t t = 0; t < first.tensor; ++t) {
-          const RankCoordinates at{.tensor = t, .context = c, .data = d, .pipeline = p};
-          std::vector<RankId> members;
-          members.reserve(static_cast<std::size_t>(size));
-          for (std::int32_t i = 0; i < size; ++i) {
-            members.push_back(grid.rank(member(at, i)));
-          }
-          add_group(table, kind, std::move(members));
-        }
-      }
+  const std::int32_t places = first.tensor * first.context * first.data * first.pipeline;
+  for (std::int32_t place = 0; place < places; ++place) {
+    RankCoordinates at;
+    at.tensor = place % first.tensor;
+    at.context = place / first.tensor % first.context;
+    at.data = place / first.tensor / first.context % first.data;
+    at.pipeline = place / first.tensor / first.context / first.data;
+    std::vector<RankId> members;
+    members.reserve(static_cast<std::size_t>(size));
+    for (std::int32_t i = 0; i < size; ++i) {
+      members.push_back(grid.rank(member(at, i)));
     }
+    add_group(table, kind, std::move(members));
   }
 }
 
-void add_tensor_groups(RankGroups& table, const RankGrid& grid) {
+/// Of the ranks that differ in their place on one axis alone.
+void add_axis_groups(RankGroups& table,
+                     const RankGrid& grid,
+                     const std::string& kind,
+                     std::int32_t RankCoordinates::*axis) {
   RankCoordinates first = grid.size;
-  first.tensor = 1;
-  add_groups(
-      table, grid, "tensor", first, grid.size.tensor, [](RankCoordinates at, std::int32_t i) {
-        at.tensor = i;
-        return at;
-      });
-}
-
-void add_context_groups(RankGroups& table, const RankGrid& grid) {
-  RankCoordinates first = grid.size;
-  first.context = 1;
-  add_groups(
-      table, grid, "context", first, grid.size.context, [](RankCoordinates at, std::int32_t i) {
-        at.context = i;
-        return at;
-      });
-}
-
-void add_data_groups(RankGroups& table, const RankGrid& grid) {
-  RankCoordinates first = grid.size;
-  first.data = 1;
-  first.context = 1;
-  const std::int32_t parts = grid.size.context;
-  add_groups(table,
-             grid,
-             "data",
-             first,
-             grid.size.data * parts,
-             [parts](RankCoordinates at, std::int32_t i) {
-               at.data = i / parts;
-               at.context = i % parts;
-               return at;
-             });
-}
-
-/// Neighbours in a data group divide the experts; those in the same place of it have the same.
-void add_expert_groups(RankGroups& table, const RankGrid& grid, std::int32_t members) {
-  RankCoordinates first = grid.size;
-  first.data = 1;
-  first.context = grid.size.data * grid.size.context / members;
-  const std::int32_t parts = grid.size.context;
-  add_groups(table, grid, "expert", first, members, [=](RankCoordinates at, std::int32_t i) {
-    const std::int32_t place = at.context * members + i;
-    at.data = place / parts;
-    at.context = place % parts;
+  first.*axis = 1;
+  add_groups(table, grid, kind, first, grid.size.*axis, [axis](RankCoordinates at, std::int32_t i) {
+    at.*axis = i;
     return at;
   });
 }
 
-void add_expert_replica_groups(RankGroups& table, const RankGrid& grid, std::int32_t members) {
+/// Of the ranks that see other data, which are all parts of all replicas in a row: groups of
+/// `members` of them, each `stride` places behind the one before.
+void add_data_groups(RankGroups& table,
+                     const RankGrid& grid,
+                     const std::string& kind,
+                     std::int32_t members,
+                     std::int32_t stride) {
+  const std::int32_t parts = grid.size.context;
   RankCoordinates first = grid.size;
   first.data = 1;
-  first.context = members;
-  const std::int32_t parts = grid.size.context;
-  add_groups(table,
-             grid,
-             "expert-data",
-             first,
-             grid.size.data * parts / members,
-             [=](RankCoordinates at, std::int32_t i) {
-               const std::int32_t place = i * members + at.context;
-               at.data = place / parts;
-               at.context = place % parts;
-               return at;
-             });
+  first.context = grid.size.data * parts / members;
+  add_groups(table, grid, kind, first, members, [=](RankCoordinates at, std::int32_t i) {
+    const std::int32_t begin = at.context / stride * stride * members + at.context % stride;
+    const std::int32_t place = begin + i * stride;
+    at.data = place / parts;
+    at.context = place % parts;
+    return at;
+  });
 }
 
 void add_sharing_groups(RankGroups& table, const RankGrid& grid, const WeightSharing& sharing) {
@@ -146,24 +109,26 @@ RankGroups build_groups(const RankGrid& grid,
   add_world(table, grid);
   if (grid.size.tensor > 1) {
     table.slots.tensor = GroupSlot(slots++);
-    add_tensor_groups(table, grid);
+    add_axis_groups(table, grid, "tensor", &RankCoordinates::tensor);
   }
   if (grid.size.context > 1) {
     table.slots.context = GroupSlot(slots++);
-    add_context_groups(table, grid);
+    add_axis_groups(table, grid, "context", &RankCoordinates::context);
   }
-  if (grid.size.data * grid.size.context > 1) {
+  const std::int32_t summed = grid.size.data * grid.size.context;
+  if (summed > 1) {
     table.slots.data = GroupSlot(slots++);
-    add_data_groups(table, grid);
+    add_data_groups(table, grid, "data", summed, 1);
     table.slots.expert_replicas = table.slots.data;
   }
   if (expert_parallel > 1) {
+    // Neighbours divide the experts; those in the same place among them have the same.
     table.slots.expert = GroupSlot(slots++);
-    add_expert_groups(table, grid, expert_parallel);
+    add_data_groups(table, grid, "expert", expert_parallel, 1);
     table.slots.expert_replicas.reset();
-    if (grid.size.data * grid.size.context > expert_parallel) {
+    if (summed > expert_parallel) {
       table.slots.expert_replicas = GroupSlot(slots++);
-      add_expert_replica_groups(table, grid, expert_parallel);
+      add_data_groups(table, grid, "expert-data", summed / expert_parallel, expert_parallel);
     }
   }
   const auto ranks = static_cast<std::size_t>(grid.size.pipeline);
