@@ -56,7 +56,7 @@ class CpuDevice final : public ComputeDevice {
   /// Of no operand in 16 bits.
   void run_wide(const BoundOperation& bound, const UpdateStep& step) {
     if (is_of_experts(*bound.operation)) {
-      run_experts(Operands(bound));
+      run_experts(Operands(bound), kernels_);
     } else {
       run_operation(Operands(bound), step, kernels_);
     }

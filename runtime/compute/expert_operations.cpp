@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "runtime/compute/activation_operations.h"
 #include "runtime/compute/gemm.h"
-#include "runtime/compute/kernels/activations.h"
 #include "runtime/compute/kernels/experts.h"
 
 namespace stagewright {
@@ -112,52 +112,32 @@ void add_products(const Operands& with) {
       });
 }
 
-/// Rows in a row, beginning with `first`.
-struct Rows {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
-void activate(const Operands& with, const Rows& rows) {
-  const std::int64_t width = with.shape().cols;
-  float* y = with.out(0) + rows.first * width;
-  if (with.op().variant == OpVariant::kSwiGlu) {
-    const float* x = with.in(0) + rows.first * 2 * width;
-    kernels::swiglu_forward({.x = x, .y = y, .width = width}, rows.count);
-    return;
-  }
-  const float* x = with.in(0) + rows.first * width;
-  if (with.op().variant == OpVariant::kRelu) {
-    kernels::relu_forward({.x = x, .y = y}, rows.count * width);
-  } else {
-    kernels::gelu_forward({.x = x, .y = y}, rows.count * width);
-  }
+[[nodiscard]] ActivationShape activation_shape(const Operands& with, std::int64_t rows) {
+  return {.variant = with.op().variant, .rows = rows, .width = with.shape().cols};
 }
 
-void differentiate(const Operands& with, const Rows& rows) {
-  const std::int64_t width = with.shape().cols;
-  const float* dy = with.in(0) + rows.first * width;
-  if (with.op().variant == OpVariant::kSwiGlu) {
-    const std::int64_t begin = rows.first * 2 * width;
-    kernels::swiglu_backward(
-        {.x = with.in(1) + begin, .dy = dy, .dx = with.out(0) + begin, .width = width}, rows.count);
-    return;
-  }
-  const float* x = with.in(1) + rows.first * width;
-  float* dx = with.out(0) + rows.first * width;
-  if (with.op().variant == OpVariant::kRelu) {
-    kernels::relu_backward({.x = x, .dy = dy, .dx = dx}, rows.count * width);
-  } else {
-    kernels::gelu_backward({.x = x, .dy = dy, .dx = dx}, rows.count * width);
-  }
-}
-
-template <class Body>
-void for_counted_rows(const Operands& with, const std::int32_t* counts, const Body& body) {
+void activate_counted(const Operands& with, OperationKernels& on) {
   for_each_counted(
-      with.shape(), counts, [&](std::int64_t first, std::int64_t rows, std::int64_t /*expert*/) {
-        body(with, Rows{.first = first, .count = rows});
+      with.shape(),
+      with.tokens(1),
+      [&](std::int64_t first, std::int64_t rows, std::int64_t /*expert*/) {
+        const ActivationShape shape = activation_shape(with, rows);
+        activate(
+            shape, with.in(0) + first * shape.width_in(), with.out(0) + first * shape.width, on);
       });
+}
+
+void differentiate_counted(const Operands& with, OperationKernels& on) {
+  for_each_counted(with.shape(),
+                   with.tokens(2),
+                   [&](std::int64_t first, std::int64_t rows, std::int64_t /*expert*/) {
+                     const ActivationShape shape = activation_shape(with, rows);
+                     differentiate(shape,
+                                   with.in(0) + first * shape.width,
+                                   with.in(1) + first * shape.width_in(),
+                                   with.out(0) + first * shape.width_in(),
+                                   on);
+                   });
 }
 
 }  // namespace
@@ -179,7 +159,7 @@ bool is_of_experts(const Operation& op) {
   }
 }
 
-void run_experts(const Operands& with) {
+void run_experts(const Operands& with, OperationKernels& on) {
   switch (with.op().kind) {
     case OpKind::kRouteForward:
       return run_route_forward(with);
@@ -194,9 +174,9 @@ void run_experts(const Operands& with) {
     case OpKind::kGroupedGemm:
       return with.op().transpose_a ? add_products(with) : multiply_rows(with);
     case OpKind::kActivationForward:
-      return for_counted_rows(with, with.tokens(1), activate);
+      return activate_counted(with, on);
     case OpKind::kActivationBackward:
-      return for_counted_rows(with, with.tokens(2), differentiate);
+      return differentiate_counted(with, on);
     default:
       break;
   }

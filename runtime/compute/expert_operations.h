@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/compute/operands.h"
+#include "runtime/compute/operation_kernels.h"
 
 namespace stagewright {
 
@@ -9,7 +10,7 @@ namespace stagewright {
 [[nodiscard]] bool is_of_experts(const Operation& op);
 
 /// Runs such an operation on the CPU, which has to read the counts.
-void run_experts(const Operands& with);
+void run_experts(const Operands& with, OperationKernels& on);
 
 /// Calls `body(first row, rows, expert)` for each run of counted rows of one expert.
 template <class Body>

@@ -1,6 +1,7 @@
 #include "runtime/compute/run_operation.h"
 
 #include "core/base/check.h"
+#include "runtime/compute/activation_operations.h"
 #include "runtime/compute/loss_operations.h"
 #include "runtime/compute/optimizer_updates.h"
 #include "runtime/compute/widened_operands.h"
@@ -119,27 +120,8 @@ void run_norm_parameter_gradient(const Operands& with, OperationKernels& on) {
           .causal = with.op().causal};
 }
 
-void run_activation_forward(const Operands& with, OperationKernels& on) {
-  if (with.op().variant == OpVariant::kSwiGlu) {
-    on.swiglu_forward({.x = with.in(0), .y = with.out(0), .width = with.shape().cols},
-                      with.shape().rows);
-  } else if (with.op().variant == OpVariant::kRelu) {
-    on.relu_forward({.x = with.in(0), .y = with.out(0)}, with.elements());
-  } else {
-    on.gelu_forward({.x = with.in(0), .y = with.out(0)}, with.elements());
-  }
-}
-
-void run_activation_backward(const Operands& with, OperationKernels& on) {
-  if (with.op().variant == OpVariant::kSwiGlu) {
-    on.swiglu_backward(
-        {.x = with.in(1), .dy = with.in(0), .dx = with.out(0), .width = with.shape().cols},
-        with.shape().rows);
-  } else if (with.op().variant == OpVariant::kRelu) {
-    on.relu_backward({.x = with.in(1), .dy = with.in(0), .dx = with.out(0)}, with.elements());
-  } else {
-    on.gelu_backward({.x = with.in(1), .dy = with.in(0), .dx = with.out(0)}, with.elements());
-  }
+[[nodiscard]] ActivationShape activation_shape(const Operands& with) {
+  return {.variant = with.op().variant, .rows = with.shape().rows, .width = with.shape().cols};
 }
 
 void run_add(const Operands& with, OperationKernels& on) {
@@ -330,9 +312,9 @@ void run_operation(const Operands& with, const UpdateStep& step, OperationKernel
     case OpKind::kAttentionBackward:
       return run_attention_backward(with, on);
     case OpKind::kActivationForward:
-      return run_activation_forward(with, on);
+      return activate(activation_shape(with), with.in(0), with.out(0), on);
     case OpKind::kActivationBackward:
-      return run_activation_backward(with, on);
+      return differentiate(activation_shape(with), with.in(0), with.in(1), with.out(0), on);
     case OpKind::kAdd:
       return run_add(with, on);
     case OpKind::kDropout:

@@ -204,7 +204,7 @@ struct BalanceGradient {
       for (Index token = row * sequence; token < (row + 1) * sequence; ++token) {
         const T* s = scores + token * experts;
         T* out = dscores + token * experts;
-        float largest = static_cast<float>(s[0]);
+        auto largest = static_cast<float>(s[0]);
         for (Index e = 1; e < experts; ++e) {
           largest = static_cast<float>(s[e]) > largest ? static_cast<float>(s[e]) : largest;
         }
