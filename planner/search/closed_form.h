@@ -59,6 +59,10 @@ struct StageCosts {
   std::vector<Bytes> held;     ///< by rank: state and context
 };
 
+/// How often the stages of a point are cut, each time with less room for tensors, before it is
+/// given up: by the closed form and by the exact memory alike.
+inline constexpr int kMostCuts = 3;
+
 /// Closed form for the points of one (tp, pp).  With q a pipeline rank, i its first stage,
 ///
 ///   step >= max_q ( head_i + c_i + M work_q + max(r_i, up_i + c_i + r_0) ) + o

@@ -112,8 +112,6 @@ std::optional<ClosedForm::Profile> ClosedForm::fitting(const PlanPoint& point, B
 
 namespace {
 
-constexpr int kMostCuts = 3;
-
 PlanPoint fitted_alike(PlanPoint point) {
   point.rank_order = 0;
   point.zero = 0;

@@ -14,8 +14,6 @@
 namespace stagewright {
 namespace {
 
-/// How often the room for tensors is made smaller before a point is given up.
-constexpr int kMostCuts = 2;
 /// Of the step under jitter every rank counts: more would take minutes.
 constexpr std::int64_t kMostJitteredDevices = 512;
 
@@ -193,7 +191,7 @@ Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf, Timed
       return candidate_of(job, leaf, std::move(plan), *summary);
     }
     Rejection rejection{std::move(plan), too_much(job, *summary)};
-    if (!may_hold_less(leaf.point) || attempt == kMostCuts) {
+    if (!may_hold_less(leaf.point) || attempt + 1 == kMostCuts) {
       return rejection;
     }
     room.capacity -= std::max(peak - usable, Bytes(1));
@@ -213,10 +211,10 @@ Simulated simulate_leaf(const WalkJob& job, const Plan& common, Leaf leaf, Timed
 }
 
 Candidate estimated(const WalkJob& job, const Plan& common, const Leaf& leaf) {
-  Plan plan = common;
   const std::vector<StagePlan> even =
       even_stages(job.space->layers(), leaf.point.stages(), leaf.point.dp, leaf.point.tp);
   std::vector<std::int32_t> layers;
+  layers.reserve(even.size());
   for (const StagePlan& stage : even) {
     layers.push_back(stage.layers);
   }

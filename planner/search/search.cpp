@@ -48,11 +48,6 @@ struct Degrees {
   std::int32_t pp = 1;
 };
 
-bool same_but_buckets(Plan a, const Plan& b) {
-  a.bucket_size = b.bucket_size;
-  return a == b;
-}
-
 /// The work of one search() call.
 class Search {
  public:
@@ -233,8 +228,11 @@ void Search::keep(Simulated simulated) {
   ++priced_;
   Candidate candidate = std::get<Candidate>(std::move(simulated));
   // Of plans that differ in their buckets alone the best.
-  const auto same = std::ranges::find_if(
-      all_, [&](const Candidate& other) { return same_but_buckets(other.plan, candidate.plan); });
+  Plan plan = candidate.plan;
+  const auto same = std::ranges::find_if(all_, [&](const Candidate& other) {
+    plan.bucket_size = other.plan.bucket_size;
+    return plan == other.plan;
+  });
   if (same != all_.end()) {
     if (same->objective <= candidate.objective) {
       return;
