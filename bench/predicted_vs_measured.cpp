@@ -46,7 +46,6 @@ constexpr double kMedianGoal = 0.05;
 constexpr double kTailGoal = 0.10;
 constexpr double kMemoryGoal = 0.03;
 constexpr std::int32_t kProfiledMicroBatches = 4;
-constexpr std::int32_t kWarmUp = 2;  ///< steps, as ProfileOptions::warm_up
 
 struct Settings {
   std::string model;
@@ -152,7 +151,8 @@ void measure(Case& each, const Settings& settings) {
   options.virtual_clock = settings.by_virtual_clock();
   const RunReport report = need(run(each.schedule, options));
   const Trace& trace = report.virtual_trace ? *report.virtual_trace : report.trace;
-  each.rounds.push_back(median({trace.step_times.begin() + kWarmUp, trace.step_times.end()}));
+  each.rounds.push_back(
+      median({trace.step_times.begin() + ProfileOptions{}.warm_up, trace.step_times.end()}));
   for (std::size_t rank = 0; rank < report.memory.size(); ++rank) {
     const RankProgram& program = each.schedule.programs[each.schedule.ranks[rank].program.index()];
     const auto predicted =
@@ -274,7 +274,8 @@ int main(int count, char** values) {
   app.add_option("model", settings.model, "Model file")->required();
   app.add_option("data", settings.data, "Training text")->required();
   app.add_option("--rounds", settings.rounds)->check(CLI::PositiveNumber);
-  app.add_option("--steps", settings.steps)->check(CLI::Range(3, 1000000));
+  app.add_option("--steps", settings.steps)
+      ->check(CLI::Range(stagewright::ProfileOptions{}.warm_up + 1, 1000000));
   app.add_option("--seq", settings.sequence)->check(CLI::PositiveNumber);
   app.add_option("--clock", settings.clock)->check(CLI::IsMember({"wall", "virtual"}));
   app.add_option("--json", settings.json, "Also write the rows here");

@@ -51,10 +51,9 @@ ExitCode list_schedules(const Context& context) {
       << "\nP ranks, M micro-batches, in groups of G (P where it divides M), V stages a rank, r "
          "the "
          "rank; bubble as idle time and peak in micro-batches of a stage;\nF, B, I, W: a stage's "
-         "forward, backward and "
-         "its input and weight halves, F&B an overlapped pair.\nBubbles are those of equal stages "
-         "without transfer times, where the backward is split with I and W about as long as F;\n"
-         "`schedules compare` tells them for other costs.\n";
+         "forward, backward and its input and weight halves, F&B an overlapped pair.\nBubbles are "
+         "those of equal stages without transfer times, where the backward is split with I and W "
+         "about as long as F;\n`schedules compare` tells them for other costs.\n";
   return ExitCode::kSuccess;
 }
 

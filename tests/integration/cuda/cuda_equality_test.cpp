@@ -7,25 +7,13 @@
 
 #include "standin_library.h"
 #include "tests/integration/cuda/cuda_runs.h"
+#include "tests/integration/training/alike_traces.h"
 #include "tests/integration/training/layouts.h"
 
 namespace stagewright {
 namespace {
 
 constexpr std::int32_t kSteps = 3;
-
-void expect_alike(const Trace& actual, const Trace& expected, double tolerance) {
-  ASSERT_EQ(actual.losses.size(), expected.losses.size());
-  ASSERT_EQ(actual.gradient_norms.size(), expected.gradient_norms.size());
-  for (std::size_t step = 0; step < expected.losses.size(); ++step) {
-    EXPECT_NEAR(actual.losses[step], expected.losses[step], tolerance * expected.losses[step])
-        << "step " << step;
-    EXPECT_NEAR(actual.gradient_norms[step],
-                expected.gradient_norms[step],
-                tolerance * expected.gradient_norms[step])
-        << "step " << step;
-  }
-}
 
 /// Trains by the schedule on both and compares.
 void expect_as_on_the_cpu(const Schedule& schedule, double tolerance, const CudaRun& run = {}) {

@@ -5,6 +5,7 @@
 
 #include "core/model/transformer.h"
 #include "runtime/trainer/sampled_batches.h"
+#include "tests/integration/training/alike_traces.h"
 #include "tests/integration/training/layouts.h"
 
 namespace stagewright {
@@ -50,14 +51,7 @@ class Encoder : public testing::TestWithParam<Layout> {
     const Trace expected = trained(model, {.name = "one"}, optimizer);
     const Trace actual = trained(model, GetParam(), optimizer);
     ASSERT_EQ(actual.losses.size(), static_cast<std::size_t>(kSteps));
-    for (std::size_t step = 0; step < kSteps; ++step) {
-      EXPECT_NEAR(actual.losses[step], expected.losses[step], tolerance * expected.losses[step])
-          << "step " << step;
-      EXPECT_NEAR(actual.gradient_norms[step],
-                  expected.gradient_norms[step],
-                  tolerance * expected.gradient_norms[step])
-          << "step " << step;
-    }
+    expect_alike(actual, expected, tolerance);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/integration/training/alike_traces.h"
 #include "tests/integration/training/layouts.h"
 
 namespace stagewright {
@@ -29,14 +30,7 @@ class Equality : public testing::TestWithParam<std::tuple<Style, Layout>> {
     const Trace actual = trained(style, layout, optimizer);
     ASSERT_EQ(actual.losses.size(), static_cast<std::size_t>(kComparedSteps));
     ASSERT_EQ(actual.gradient_norms.size(), static_cast<std::size_t>(kComparedSteps));
-    for (std::size_t step = 0; step < kComparedSteps; ++step) {
-      EXPECT_NEAR(actual.losses[step], expected.losses[step], tolerance * expected.losses[step])
-          << "step " << step;
-      EXPECT_NEAR(actual.gradient_norms[step],
-                  expected.gradient_norms[step],
-                  tolerance * expected.gradient_norms[step])
-          << "step " << step;
-    }
+    expect_alike(actual, expected, tolerance);
     EXPECT_NEAR(expected.losses.front(), std::log(61.0), 0.2);  // nothing is known at first
     if constexpr (kLossFalls) {
       EXPECT_LT(expected.losses.back(), 0.97 * expected.losses.front());

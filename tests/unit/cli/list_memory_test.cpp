@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "cli_runner.h"
 #include "core/base/check.h"
 #include "core/base/units.h"
 #include "planner/schedules/registry.h"
@@ -146,6 +147,13 @@ TEST(ListMemory, SaysWhatWouldFit) {
   EXPECT_EQ(countless.error().to_string(),
             "--chunks: a list of about 3e+12 actions is more than the 5e+08 that can be counted; "
             "take fewer ranks, micro-batches or virtual stages");
+}
+
+TEST(ListMemory, RefusesListsThatWouldNotFitBeforeItMakesOne) {
+  const CliResult result =
+      run_stagewright({"schedules", "compare", "--ranks=4096", "--chunks=4096", "--virtual=64"});
+  EXPECT_EQ(result.code, ExitCode::kInvalidInput);
+  EXPECT_NE(result.err.find("a list of about 3.22e+09 actions"), std::string::npos) << result.err;
 }
 
 TEST(ListMemory, OfThisMachineIsKnown) {

@@ -38,14 +38,15 @@ Route route(const Floats& scores) {
   return route;
 }
 
+const Floats kScores = {0, 3, 1, 2,  //
+                        5, 5, 5, 5,  //
+                        0, 0, 1, 1,  //
+                        9, 0, 0, 8,  //
+                        0, 1, 0, 1,  //
+                        7, 6, 5, 4};
+
 TEST(Experts, AreChosenByScoreAndOfEqualOnesTheFirst) {
-  const Floats scores = {0, 3, 1, 2,  //
-                         5, 5, 5, 5,  //
-                         0, 0, 1, 1,  //
-                         9, 0, 0, 8,  //
-                         0, 1, 0, 1,  //
-                         7, 6, 5, 4};
-  const Route routed = route(scores);
+  const Route routed = route(kScores);
   EXPECT_EQ(routed.choices, (std::vector<std::int32_t>{1, 3, 0, 1, 2, 3, 0, 3, 1, 3, 0, 1}));
   const float e = std::exp(-1.0F);
   EXPECT_FLOAT_EQ(routed.gates[0], 1.0F / (1.0F + e));
@@ -55,13 +56,7 @@ TEST(Experts, AreChosenByScoreAndOfEqualOnesTheFirst) {
 
 // By expert, within an expert by row, a member's experts in its own part.
 TEST(Experts, RowsHavePlacesByExpert) {
-  const Floats scores = {0, 3, 1, 2,  //
-                         5, 5, 5, 5,  //
-                         0, 0, 1, 1,  //
-                         9, 0, 0, 8,  //
-                         0, 1, 0, 1,  //
-                         7, 6, 5, 4};
-  const Route routed = route(scores);
+  const Route routed = route(kScores);
   EXPECT_EQ(routed.counts, (std::vector<std::int32_t>{3, 4, 1, 4}));
   const std::int32_t second = kLargest;
   EXPECT_EQ(routed.places,
