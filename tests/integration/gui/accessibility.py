@@ -6,7 +6,7 @@ import time
 
 import pyatspi
 
-LIMIT = 40  # seconds to wait for anything
+LIMIT = 120  # seconds to wait for anything
 
 
 def wait_for(what, look):

@@ -28,8 +28,8 @@ cat >"$work/session" <<'SESSION'
 gui=$1 plan=$2 here=$3 python=$4
 /usr/libexec/at-spi-bus-launcher --launch-immediately &
 bus=$!
-openbox &
-manager=$!
+source "$here/window_manager.sh"
+start_window_manager
 "$gui" "$plan" &
 program=$!
 status=0

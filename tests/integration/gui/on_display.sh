@@ -11,9 +11,10 @@ for tool in xvfb-run openbox; do
 done
 export QT_QPA_PLATFORM=xcb LC_ALL=C.UTF-8
 xvfb-run -a -s "-screen 0 1600x1000x24" bash -c '
-  openbox &
-  manager=$!
+  source "$1/window_manager.sh"
+  shift
+  start_window_manager
   status=0
   "$@" || status=$?
   kill "$manager" 2>/dev/null || true
-  exit "$status"' on_display "$@"
+  exit "$status"' on_display "$(dirname "$(readlink -f "$0")")" "$@"
