@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/number_check.h"
 #include "cli/output_files.h"
+#include "cli/profile_device.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "formats/model_file.h"
@@ -29,7 +30,10 @@ struct ProfileCommand {
   std::int32_t sequence = 0;
   std::vector<std::int32_t> micro_batch_sizes = {1, 2, 4};
   std::string recompute = "both";
+  std::vector<std::string> precisions;
   std::string clock;
+  std::string device = "cpu";
+  std::string device_type;
   ProfileOptions options;
 };
 
@@ -57,25 +61,26 @@ std::vector<Recompute> recompute_choices(const std::string& name) {
 /// The plan that runs what a real one with these degrees would run, in a short step.
 Plan short_plan(const ModelGraph& model,
                 const ProfileCommand& command,
+                const Cluster& cluster,
                 const StagePlan& degree,
                 std::int32_t pp) {
   Plan plan;
   plan.model = command.model;
-  plan.cluster = fmt::format("1x{}xcpu", command.ranks);
+  plan.cluster = cluster.name;
   plan.sequence = command.sequence;
   plan.micro_batches = pp > 1 ? 2 * pp : 2;
-  plan.precision = {.compute = DType::kFloat32};
   plan.stages =
       even_stages(static_cast<std::int32_t>(model.layers.size()), pp, degree.dp, degree.tp);
   return plan;
 }
 
-/// One schedule per degree, micro-batch size and recompute choice that this model allows; what it
-/// does not allow is named on `err`.
+/// One schedule per degree, micro-batch size, recompute choice and precision that this model
+/// allows; what it does not allow is named on `err`.
 std::vector<Schedule> schedules_to_measure(const Context& context,
                                            const ModelGraph& model,
                                            const Cluster& cluster,
-                                           const ProfileCommand& command) {
+                                           const ProfileCommand& command,
+                                           const std::vector<DType>& precisions) {
   std::vector<Schedule> schedules;
   std::vector<std::int32_t> pp;
   const std::vector<StagePlan> ways = degrees(command.ranks, pp);
@@ -83,24 +88,60 @@ std::vector<Schedule> schedules_to_measure(const Context& context,
     if (static_cast<std::int32_t>(model.layers.size()) < pp[i]) {
       continue;
     }
-    Plan plan = short_plan(model, command, ways[i], pp[i]);
-    for (const std::int32_t size : command.micro_batch_sizes) {
-      plan.micro_batch_size = size;
-      for (const Recompute recompute : recompute_choices(command.recompute)) {
-        for (StagePlan& stage : plan.stages) {
-          stage.recompute = recompute;
-        }
-        auto schedule = lower(model, cluster, plan);
-        if (schedule) {
-          schedules.push_back(std::move(*schedule));
-        } else {
-          *context.err << fmt::format(
-              "not measured: {}: {}\n", summary(plan), schedule.error().to_string());
+    Plan plan = short_plan(model, command, cluster, ways[i], pp[i]);
+    for (const DType precision : precisions) {
+      plan.precision = {.compute = precision};
+      for (const std::int32_t size : command.micro_batch_sizes) {
+        plan.micro_batch_size = size;
+        for (const Recompute recompute : recompute_choices(command.recompute)) {
+          for (StagePlan& stage : plan.stages) {
+            stage.recompute = recompute;
+          }
+          auto schedule = lower(model, cluster, plan);
+          if (schedule) {
+            schedules.push_back(std::move(*schedule));
+          } else {
+            *context.err << fmt::format(
+                "not measured: {}: {}\n", summary(plan), schedule.error().to_string());
+          }
         }
       }
     }
   }
   return schedules;
+}
+
+/// By default what `plan` takes on such a device.
+Result<std::vector<DType>> precisions_of(const ProfileCommand& command) {
+  std::vector<DType> precisions;
+  for (const std::string& name : command.precisions) {
+    const auto precision = parse_dtype(name);
+    if (!precision) {
+      return fail(precision.error().code, precision.error().message, "--precision");
+    }
+    precisions.push_back(*precision);
+  }
+  if (precisions.empty()) {
+    precisions.push_back(command.device == "cpu" ? DType::kFloat32 : DType::kBFloat16);
+  }
+  return precisions;
+}
+
+/// Where the ranks are to be measured.
+Result<ProfiledDevice> find_place(const DataFiles& files, ProfileCommand& command) {
+  if (command.device == "cpu") {
+    command.options.virtual_clock =
+        command.clock == "virtual" ||
+        (command.clock.empty() && share_cores(static_cast<std::size_t>(command.ranks)));
+    return ProfiledDevice{};
+  }
+  if (command.clock == "virtual") {
+    return fail(ErrorCode::kInvalidInput,
+                "the virtual clock knows the times of threads, not of devices; measure --device "
+                "cuda by the wall clock",
+                "--clock");
+  }
+  return profile_on_cuda(files, command.device_type, command.options);
 }
 
 Result<Profile> measure(const Context& context, ProfileCommand& command) {
@@ -112,18 +153,25 @@ Result<Profile> measure(const Context& context, ProfileCommand& command) {
   if (!model) {
     return pass_on(std::move(model));
   }
-  auto cluster = find_cluster(*files, fmt::format("1x{}xcpu", command.ranks));
+  const auto precisions = precisions_of(command);
+  if (!precisions) {
+    return tl::unexpected<Error>(precisions.error());
+  }
+  const auto place = find_place(*files, command);
+  if (!place) {
+    return tl::unexpected<Error>(place.error());
+  }
+  auto cluster = find_cluster(*files, fmt::format("1x{}x{}", command.ranks, place->type));
   if (!cluster) {
     return pass_on(std::move(cluster));
   }
   if (command.sequence == 0) {
     command.sequence = static_cast<std::int32_t>(model->shape.max_sequence);
   }
-  const std::vector<Schedule> schedules = schedules_to_measure(context, *model, *cluster, command);
+  const std::vector<Schedule> schedules =
+      schedules_to_measure(context, *model, *cluster, command, *precisions);
   const InterruptGuard interrupt;
-  command.options.virtual_clock =
-      command.clock == "virtual" ||
-      (command.clock.empty() && share_cores(static_cast<std::size_t>(command.ranks)));
+  command.options.device = place->type;
   command.options.stop = &InterruptGuard::requested();
   command.options.on_progress = [&](const ProfileOptions::Progress& progress) {
     context.progress(fmt::format("measuring {:3.0f} %: {}", 100 * progress.done, progress.what));
@@ -135,6 +183,9 @@ Result<Profile> measure(const Context& context, ProfileCommand& command) {
     profile->made_by["program"] = "stagewright " + std::string(version());
     profile->made_by["command"] = context.command_line;
     profile->made_by["model"] = model->name;
+    for (const auto& [what, value] : place->made_by) {
+      profile->made_by[what] = value;
+    }
   }
   return profile;
 }
@@ -195,6 +246,21 @@ void add_profile_command(CLI::App& app, Chosen& chosen) {
                    "Of the measured operations: wall, or virtual (their thread time); by default "
                    "virtual where the ranks share cores")
       ->check(CLI::IsMember({"wall", "virtual"}));
+  command
+      ->add_option("--precision",
+                   options->precisions,
+                   "Of the products to measure, comma-separated: bf16, fp16, tf32, fp32 (default: "
+                   "fp32; bf16 on cuda)")
+      ->delimiter(',');
+  command
+      ->add_option("--device",
+                   options->device,
+                   "What to measure: cpu, or cuda: the first device, which all ranks share")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  command->add_option("--device-type",
+                      options->device_type,
+                      "Type of that device, where its name does not tell (h200-141gb-sxm)");
   command->add_option("--steps", options->options.steps, "Measured steps per plan")
       ->check(positive_count);
   add_output_option(*command, "--out", options->out, "The profile file to write")

@@ -15,8 +15,8 @@ Result<void> check_devices_run(const Cluster& cluster, const Plan& plan) {
     if (type.name != "cpu") {
       return fail(
           ErrorCode::kUnsupported,
-          fmt::format("this build runs plans on the CPU, the plan is for {}; pass --cluster "
-                      "1x{}xcpu to run it with ranks as threads of this machine",
+          fmt::format("ranks run on the CPU, the plan is for {}; pass --cluster 1x{}xcpu to run it "
+                      "with ranks as threads of this machine, or --device cuda where one is",
                       type.name,
                       plan.devices()));
     }

@@ -5,6 +5,10 @@
 #include "runtime/backend_error.h"
 #include "runtime/libraries/shared_library.h"
 
+/// CUDA's headers rename some entries by macros.
+#define STAGEWRIGHT_TEXT_OF(...) #__VA_ARGS__
+#define STAGEWRIGHT_TEXT(...) STAGEWRIGHT_TEXT_OF(__VA_ARGS__)
+
 namespace stagewright {
 
 void CudaLibrary::check(cudaError_t status, std::string_view call) const {
@@ -28,11 +32,11 @@ Result<std::shared_ptr<const CudaLibrary>> load_cuda(const std::string& path) {
   }
   auto cuda = std::make_shared<CudaLibrary>();
   cuda->file = library->file();
-#define STAGEWRIGHT_CUDA_ENTRY(symbol, type)                   \
-  if (Result<void*> entry = library->entry(#symbol); !entry) { \
-    return pass_on(std::move(entry));                          \
-  } else {                                                     \
-    cuda->symbol = reinterpret_cast<type>(*entry);             \
+#define STAGEWRIGHT_CUDA_ENTRY(symbol, type)                                    \
+  if (Result<void*> entry = library->entry(STAGEWRIGHT_TEXT(symbol)); !entry) { \
+    return pass_on(std::move(entry));                                           \
+  } else {                                                                      \
+    cuda->symbol = reinterpret_cast<type>(*entry);                              \
   }
   STAGEWRIGHT_CUDA_CALLS(STAGEWRIGHT_CUDA_ENTRY)
 #undef STAGEWRIGHT_CUDA_ENTRY

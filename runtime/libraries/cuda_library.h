@@ -9,50 +9,38 @@
 
 #include "core/base/result.h"
 
-/// The calls of the CUDA runtime that we make, with their types where C++ overloads the names.
-// clang-format off: one call a line
-#define STAGEWRIGHT_CUDA_CALLS(call)                                                              \
-  call(cudaRuntimeGetVersion, decltype(&::cudaRuntimeGetVersion)) call(                           \
-      cudaGetDeviceCount, decltype(&::cudaGetDeviceCount)) call(cudaSetDevice,                    \
-                                                                decltype(&::cudaSetDevice))       \
-      call(cudaMalloc, cudaError_t (*)(void**, std::size_t)) call(                                \
-          cudaFree, decltype(&::cudaFree)) call(cudaMemcpyAsync, decltype(&::cudaMemcpyAsync))    \
-          call(cudaMemsetAsync, decltype(&::cudaMemsetAsync)) call(                               \
-              cudaStreamCreateWithFlags, decltype(&::cudaStreamCreateWithFlags))                  \
-              call(cudaStreamDestroy, decltype(&::cudaStreamDestroy)) call(                       \
-                  cudaStreamQuery, decltype(&::cudaStreamQuery))                                  \
-                  call(cudaStreamSynchronize, decltype(&::cudaStreamSynchronize)) call(           \
-                      cudaStreamWaitEvent, cudaError_t (*)(cudaStream_t, cudaEvent_t, unsigned))  \
-                      call(cudaEventCreateWithFlags, decltype(&::cudaEventCreateWithFlags))       \
-                          call(cudaEventDestroy, decltype(&::cudaEventDestroy)) call(             \
-                              cudaEventRecord, cudaError_t (*)(cudaEvent_t, cudaStream_t))        \
-                              call(cudaEventQuery, decltype(&::cudaEventQuery)) call(             \
-                                  cudaEventSynchronize, decltype(&::cudaEventSynchronize))        \
-                                  call(cudaEventElapsedTime,                                      \
-                                       cudaError_t (*)(float*, cudaEvent_t, cudaEvent_t))         \
-                                      call(cudaLibraryLoadData,                                   \
-                                           cudaError_t (*)(cudaLibrary_t*,                        \
-                                                           const void*,                           \
-                                                           cudaJitOption*,                        \
-                                                           void**,                                \
-                                                           unsigned,                              \
-                                                           cudaLibraryOption*,                    \
-                                                           void**,                                \
-                                                           unsigned))                             \
-                                          call(cudaLibraryUnload, decltype(&::cudaLibraryUnload)) \
-                                              call(cudaLibraryGetKernel,                          \
-                                                   decltype(&::cudaLibraryGetKernel))             \
-                                                  call(cudaLaunchKernel,                          \
-                                                       cudaError_t (*)(const void*,               \
-                                                                       dim3,                      \
-                                                                       dim3,                      \
-                                                                       void**,                    \
-                                                                       std::size_t,               \
-                                                                       cudaStream_t))             \
-                                                      call(cudaGetErrorName,                      \
-                                                           decltype(&::cudaGetErrorName))         \
-                                                          call(cudaGetErrorString,                \
-                                                               decltype(&::cudaGetErrorString))
+/// The calls of the CUDA runtime that we make, with their types where C++ overloads the names; one
+/// a line, which clang-format would not leave so.
+// clang-format off
+#define STAGEWRIGHT_CUDA_CALLS(call) \
+  call(cudaRuntimeGetVersion, decltype(&::cudaRuntimeGetVersion)) \
+  call(cudaDriverGetVersion, decltype(&::cudaDriverGetVersion)) \
+  call(cudaGetDeviceCount, decltype(&::cudaGetDeviceCount)) \
+  call(cudaGetDeviceProperties, cudaError_t (*)(cudaDeviceProp*, int)) \
+  call(cudaSetDevice, decltype(&::cudaSetDevice)) \
+  call(cudaMalloc, cudaError_t (*)(void**, std::size_t)) \
+  call(cudaFree, decltype(&::cudaFree)) \
+  call(cudaMemcpyAsync, decltype(&::cudaMemcpyAsync)) \
+  call(cudaMemsetAsync, decltype(&::cudaMemsetAsync)) \
+  call(cudaStreamCreateWithFlags, decltype(&::cudaStreamCreateWithFlags)) \
+  call(cudaStreamDestroy, decltype(&::cudaStreamDestroy)) \
+  call(cudaStreamQuery, decltype(&::cudaStreamQuery)) \
+  call(cudaStreamSynchronize, decltype(&::cudaStreamSynchronize)) \
+  call(cudaStreamWaitEvent, cudaError_t (*)(cudaStream_t, cudaEvent_t, unsigned)) \
+  call(cudaEventCreateWithFlags, decltype(&::cudaEventCreateWithFlags)) \
+  call(cudaEventDestroy, decltype(&::cudaEventDestroy)) \
+  call(cudaEventRecord, cudaError_t (*)(cudaEvent_t, cudaStream_t)) \
+  call(cudaEventQuery, decltype(&::cudaEventQuery)) \
+  call(cudaEventSynchronize, decltype(&::cudaEventSynchronize)) \
+  call(cudaEventElapsedTime, cudaError_t (*)(float*, cudaEvent_t, cudaEvent_t)) \
+  call(cudaLibraryLoadData, cudaError_t (*)(cudaLibrary_t*, const void*, \
+        cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**, unsigned)) \
+  call(cudaLibraryUnload, decltype(&::cudaLibraryUnload)) \
+  call(cudaLibraryGetKernel, decltype(&::cudaLibraryGetKernel)) \
+  call(cudaLaunchKernel, cudaError_t (*)(const void*, dim3, dim3, void**, \
+        std::size_t, cudaStream_t)) \
+  call(cudaGetErrorName, decltype(&::cudaGetErrorName)) \
+  call(cudaGetErrorString, decltype(&::cudaGetErrorString))
 // clang-format on
 
 namespace stagewright {

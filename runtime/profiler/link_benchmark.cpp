@@ -13,6 +13,7 @@
 #include "core/model/op.h"
 #include "runtime/backend_error.h"
 #include "runtime/comm/in_process.h"
+#include "runtime/compute/cpu_device.h"
 #include "runtime/profiler/duration_samples.h"
 
 namespace stagewright {
@@ -27,15 +28,36 @@ struct Moment {
   TimePoint over;     ///< this rank goes on
 };
 
+/// Ones in the memory of a device.
+class Elements {
+ public:
+  Elements(ComputeDevice& device, std::size_t count) : count_(count) {
+    if (count == 0) {
+      return;
+    }
+    const std::vector<float> ones(count, 1.0F);
+    memory_ = device.allocate(Bytes(static_cast<std::int64_t>(count * sizeof(float))));
+    device.upload(memory_->data(), std::as_bytes(std::span(ones)));
+    device.synchronize();
+  }
+  [[nodiscard]] std::span<float> elements() {
+    return {memory_ ? reinterpret_cast<float*>(memory_->data()) : nullptr, count_};
+  }
+
+ private:
+  std::size_t count_;
+  std::unique_ptr<DeviceMemory> memory_;
+};
+
 /// One rank's part of one measurement.
 class LinkRank {
  public:
-  LinkRank(Endpoint& endpoint, Timed timed, std::size_t elements)
+  LinkRank(Endpoint& endpoint, ComputeDevice& device, Timed timed, std::size_t elements)
       : endpoint_(endpoint),
         timed_(timed),
         part_(elements / static_cast<std::size_t>(endpoint.world().size())),
-        other_(elements_beside_whole(timed, elements), 1.0F),
-        whole_(elements, 1.0F),
+        other_(device, elements_beside_whole(timed, elements)),
+        whole_(device, elements),
         stream_(endpoint.make_stream("links")) {}
 
   [[nodiscard]] Moment once() {
@@ -56,13 +78,14 @@ class LinkRank {
 
   [[nodiscard]] Event post() {
     Communicator& world = endpoint_.world();
-    const std::span<const float> in = timed_ == OpKind::kReduceScatter ? whole_ : other_;
-    const std::span<float> whole(whole_);
+    const std::span<const float> in =
+        timed_ == OpKind::kReduceScatter ? whole_.elements() : other_.elements();
+    const std::span<float> whole = whole_.elements();
     if (!timed_) {
       const int rank = world.rank();
       const bool sends = rank % 2 == 0;
       return sends
-                 ? world.send(send_buffer(std::span<const float>(whole_)),
+                 ? world.send(send_buffer(std::span<const float>(whole)),
                               rank + 1,
                               ChannelId(0),
                               *stream_,
@@ -77,7 +100,7 @@ class LinkRank {
     }
     if (timed_ == OpKind::kReduceScatter) {
       return world.reduce_scatter(send_buffer(in),
-                                  recv_buffer(std::span<float>(other_)),
+                                  recv_buffer(other_.elements()),
                                   Reduction::kSum,
                                   *stream_,
                                   Event::none());
@@ -91,19 +114,36 @@ class LinkRank {
   Endpoint& endpoint_;
   Timed timed_;
   std::size_t part_;
-  std::vector<float> other_;
-  std::vector<float> whole_;
+  Elements other_;
+  Elements whole_;
   std::unique_ptr<Stream> stream_;
 };
 
+using Devices = std::vector<std::unique_ptr<ComputeDevice>>;
+
+[[nodiscard]] Result<Devices> make_devices(const LinkBenchmarkOptions& options,
+                                           std::int32_t ranks) {
+  Devices devices;
+  try {
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      devices.push_back(options.make_device ? options.make_device(RankId(rank))
+                                            : make_cpu_device());
+    }
+  } catch (const BackendError& failure) {
+    return tl::unexpected<Error>(failure.error());
+  }
+  return devices;
+}
+
 /// All repeats of one rank.
 void repeat(Endpoint& endpoint,
+            ComputeDevice& device,
             Timed timed,
             std::size_t elements,
             std::int32_t repeats,
             std::vector<Moment>& moments) {
   try {
-    LinkRank part(endpoint, timed, elements);
+    LinkRank part(endpoint, device, timed, elements);
     for (std::int32_t i = 0; i < repeats; ++i) {
       moments.push_back(part.once());
     }
@@ -113,16 +153,19 @@ void repeat(Endpoint& endpoint,
 }
 
 /// Runs `repeats` of one measurement; per repeat the time from start to the last rank's end.
-[[nodiscard]] std::vector<Duration> time_repeats(World& world,
-                                                 Timed timed,
-                                                 std::size_t elements,
-                                                 std::int32_t repeats) {
+[[nodiscard]] std::vector<Duration> time_repeats(
+    World& world, const Devices& devices, Timed timed, std::size_t elements, std::int32_t repeats) {
   const std::span<Endpoint* const> endpoints = world.endpoints();
   std::vector<std::vector<Moment>> moments(endpoints.size());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < endpoints.size(); ++rank) {
-    threads.emplace_back(
-        repeat, std::ref(*endpoints[rank]), timed, elements, repeats, std::ref(moments[rank]));
+    threads.emplace_back(repeat,
+                         std::ref(*endpoints[rank]),
+                         std::ref(*devices[rank]),
+                         timed,
+                         elements,
+                         repeats,
+                         std::ref(moments[rank]));
   }
   for (std::thread& thread : threads) {
     thread.join();
@@ -142,9 +185,13 @@ void repeat(Endpoint& endpoint,
 [[nodiscard]] Result<std::vector<MeasuredLink>> measure_world(const LinkBenchmarkOptions& options,
                                                               std::int32_t ranks) {
   WorldSpec spec{.ranks = ranks, .groups = {}, .links = all_links(ranks, 1)};
-  auto world = make_in_process_world(spec);
+  auto world = options.make_world ? options.make_world(spec) : make_in_process_world(spec);
   if (!world) {
     return pass_on(std::move(world));
+  }
+  const auto devices = make_devices(options, ranks);
+  if (!devices) {
+    return tl::unexpected<Error>(devices.error());
   }
   std::vector<Timed> all = {OpKind::kAllReduce,
                             OpKind::kAllGather,
@@ -163,6 +210,7 @@ void repeat(Endpoint& endpoint,
       const auto width = static_cast<std::int64_t>(sizeof(float)) * ranks;
       const std::int64_t bytes = (size.count() + width - 1) / width * width;
       std::vector<Duration> times = time_repeats(**world,
+                                                 *devices,
                                                  timed,
                                                  static_cast<std::size_t>(bytes) / sizeof(float),
                                                  options.warm_up + options.repeats);

@@ -2,10 +2,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/profile/profile.h"
+#include "runtime/comm/world.h"
+#include "runtime/compute/compute_device.h"
 
 namespace stagewright {
 
@@ -15,6 +19,9 @@ struct LinkBenchmarkOptions {
   std::int32_t warm_up = 5;
   std::int32_t repeats = 30;
   const std::atomic<bool>* stop = nullptr;  ///< ends the measurement early with an error
+  /// As in RunOptions: what the ranks communicate through, and the device whose memory it moves.
+  std::function<Result<std::unique_ptr<World>>(const WorldSpec&)> make_world;
+  std::function<std::unique_ptr<ComputeDevice>(RankId)> make_device;
 };
 
 /// Times "send", "all-reduce", "all-gather", "reduce-scatter" and "broadcast" between rank threads

@@ -102,6 +102,11 @@ void report(const ProfileOptions& options, std::string what, double done) {
   run_options.seed = options.seed;
   run_options.timeout = options.timeout;
   run_options.stop = options.stop;
+  run_options.make_world = options.make_world;
+  run_options.make_device = options.make_device;
+  if (options.clocks) {
+    run_options.on_step = [&options](const StepProgress&) { options.clocks->look(); };
+  }
   const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
   const auto ran = run(schedule_of_rank, RandomTokens(*vocabulary, options.seed), run_options);
   if (!ran) {
@@ -152,6 +157,11 @@ Result<Profile> measure_segments(std::span<const Schedule> schedules,
     result.concurrent_ranks =
         std::max(result.concurrent_ranks, static_cast<std::int32_t>(schedule.ranks.size()));
   }
+  if (options.clocks) {
+    for (auto& [what, seen] : options.clocks->summary()) {
+      result.made_by[what] = std::move(seen);
+    }
+  }
   result.operations = samples.operations();
   result.segments = samples.segments();
   return result;
@@ -168,6 +178,8 @@ Result<Profile> profile(std::span<const Schedule> schedules, const ProfileOption
   link_options.sizes = options.message_sizes.empty() ? usual_sizes() : options.message_sizes;
   link_options.repeats = options.link_repeats;
   link_options.stop = options.stop;
+  link_options.make_world = options.make_world;
+  link_options.make_device = options.make_device;
   auto links = measure_links(link_options);
   if (!links) {
     return pass_on(std::move(links));

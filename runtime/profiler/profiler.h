@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "core/base/result.h"
 #include "core/profile/profile.h"
 #include "core/schedule/schedule.h"
+#include "runtime/comm/world.h"
+#include "runtime/compute/compute_device.h"
+#include "runtime/profiler/device_clocks.h"
 
 namespace stagewright {
 
@@ -28,6 +32,11 @@ struct ProfileOptions {
   std::int32_t link_repeats = 30;
   Duration timeout = std::chrono::seconds(60);  ///< as RunOptions::timeout
   const std::atomic<bool>* stop = nullptr;      ///< as RunOptions::stop; the profile fails then
+  /// As in RunOptions: where the ranks compute and what they communicate through.
+  std::function<Result<std::unique_ptr<World>>(const WorldSpec&)> make_world;
+  std::function<std::unique_ptr<ComputeDevice>(RankId)> make_device;
+  /// Watched while schedules run; what it saw stands in made_by. May be null.
+  std::shared_ptr<DeviceClocks> clocks;
 
   struct Progress {
     std::string what;  ///< "schedule 2 of 5: 1f1b, 2 ranks"

@@ -185,6 +185,24 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device < 0 || device >= options().devices) {
+    return refuse(cudaErrorInvalidDevice, fmt::format("cudaGetDeviceProperties({})", device));
+  }
+  *properties = {};
+  fmt::format_to_n(properties->name, sizeof(properties->name) - 1, "Stand-in {}", device);
+  properties->major = 9;
+  properties->multiProcessorCount = 1;
+  properties->totalGlobalMem = std::size_t{1} << 30;
+  properties->pciBusID = device + 1;
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = options().devices;
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;

@@ -34,8 +34,8 @@ TEST_F(RunnablePlans, AreThoseThatCanBeLoweredForTheCpu) {
   EXPECT_EQ(obstacle(), "");
   EXPECT_EQ(
       obstacle("1x2xh100-sxm"),
-      "this build runs plans on the CPU, the plan is for h100-80gb-sxm; pass --cluster 1x2xcpu "
-      "to run it with ranks as threads of this machine");
+      "ranks run on the CPU, the plan is for h100-80gb-sxm; pass --cluster 1x2xcpu to run it with "
+      "ranks as threads of this machine, or --device cuda where one is");
   plan_.cp = 2;
   EXPECT_EQ(obstacle("1x4xcpu"), "");
   plan_.ep = 2;
