@@ -11,7 +11,9 @@
 #include "cli/interrupt.h"
 #include "cli/number_check.h"
 #include "cli/output_files.h"
+#include "cli/path_check.h"
 #include "cli/profile_device.h"
+#include "cli/profile_from_pytorch.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "formats/model_file.h"
@@ -35,6 +37,7 @@ struct ProfileCommand {
   std::string device = "cpu";
   std::string device_type;
   ProfileOptions options;
+  PytorchTraceOptions traced;
 };
 
 /// All ways to divide `ranks` into dp x tp x pp.
@@ -190,7 +193,36 @@ Result<Profile> measure(const Context& context, ProfileCommand& command) {
   return profile;
 }
 
+/// No measurement here: PyTorch made it.
+ExitCode read_trace(const Context& context, ProfileCommand& command) {
+  command.traced.model = command.model;
+  command.traced.sequence = command.sequence;
+  command.traced.device_type = command.device_type;
+  if (command.micro_batch_sizes.size() == 1) {
+    command.traced.micro_batch = command.micro_batch_sizes.front();
+  }
+  if (command.precisions.size() > 1) {
+    return context.report(
+        {ErrorCode::kInvalidInput, "a trace has one precision; name that one", "--precision"});
+  }
+  if (!command.precisions.empty()) {
+    command.traced.precision = command.precisions.front();
+  }
+  const auto made = profile_from_pytorch(context, command.traced);
+  if (!made) {
+    return context.report(made.error());
+  }
+  if (auto written = write_file(command.out, to_json_text(made->profile)); !written) {
+    return context.report(written.error());
+  }
+  print_pytorch_profile(context, *made, command.out);
+  return ExitCode::kSuccess;
+}
+
 ExitCode run(const Context& context, ProfileCommand& command) {
+  if (!command.traced.trace.empty()) {
+    return read_trace(context, command);
+  }
   const auto profile = measure(context, command);
   if (!profile) {
     return InterruptGuard::requested() ? ExitCode::kInterrupted : context.report(profile.error());
@@ -216,6 +248,23 @@ ExitCode run(const Context& context, ProfileCommand& command) {
 }
 
 }  // namespace
+
+/// Instead of measuring here.
+void add_trace_options(CLI::App& command, PytorchTraceOptions& options) {
+  CLI::Option* const trace =
+      command
+          .add_option("--from-pytorch",
+                      options.trace,
+                      "Take the times from a trace of torch.profiler (Chrome JSON) instead")
+          ->check(path_given);
+  command
+      .add_option(
+          "--blocks", options.blocks, "Class of the modules or ranges that are the model's blocks")
+      ->needs(trace);
+  for (const char* measured : {"--ranks", "--recompute", "--clock", "--steps", "--device"}) {
+    trace->excludes(command.get_option(measured));
+  }
+}
 
 void add_profile_command(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
@@ -263,6 +312,7 @@ void add_profile_command(CLI::App& app, Chosen& chosen) {
                       "Type of that device, where its name does not tell (h200-141gb-sxm)");
   command->add_option("--steps", options->options.steps, "Measured steps per plan")
       ->check(positive_count);
+  add_trace_options(*command, options->traced);
   add_output_option(*command, "--out", options->out, "The profile file to write")
       ->capture_default_str();
   command->callback([options, &chosen] {

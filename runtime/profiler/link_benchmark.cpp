@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "core/model/op.h"
+#include "core/profile/duration_samples.h"
 #include "runtime/backend_error.h"
 #include "runtime/comm/in_process.h"
 #include "runtime/compute/cpu_device.h"
-#include "runtime/profiler/duration_samples.h"
 
 namespace stagewright {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/profile/duration_samples.h"
 #include "core/schedule/lifetimes.h"
-#include "runtime/profiler/duration_samples.h"
 
 namespace stagewright {
 

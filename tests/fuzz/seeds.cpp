@@ -174,6 +174,17 @@ std::vector<std::string> measured_kernels_seeds() {
       "\n\n"};
 }
 
+std::vector<std::string> kineto_seeds() {
+  auto text = read_file(source_folder() / "tests/data/traced_gpt.kineto.json");
+  SW_CHECK(text.has_value(), "a readable file of the source tree");
+  constexpr std::size_t kSome = 4000;  // cut off, which is one of the cases
+  return {text->substr(0, kSome),
+          R"([{"ph":"X","cat":"cpu_op","name":"aten::embedding","pid":"p","tid":7,"ts":1.5,"dur":2,
+               "args":{"Input Dims":[[9,4],[2,3],[]],"Input type":["float","long int",""]}},
+              {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":3,"dur":4,
+               "args":{"correlation":5}}])"};
+}
+
 std::vector<std::string> nccl_tests_seeds() {
   return {
       "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor)\n"

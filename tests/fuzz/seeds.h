@@ -19,6 +19,7 @@ namespace stagewright {
 [[nodiscard]] std::vector<std::string> device_seeds();
 [[nodiscard]] std::vector<std::string> measured_record_seeds();
 [[nodiscard]] std::vector<std::string> measured_kernels_seeds();
+[[nodiscard]] std::vector<std::string> kineto_seeds();
 [[nodiscard]] std::vector<std::string> nccl_tests_seeds();
 
 }  // namespace stagewright

@@ -16,6 +16,7 @@
 #include "core/trace/timeline.h"
 #include "core/trace/trace.h"
 #include "formats/hf_config.h"
+#include "formats/kineto.h"
 #include "formats/measured_kernels.h"
 #include "formats/measured_record.h"
 #include "formats/model_file.h"
@@ -186,6 +187,17 @@ void run_measured_kernels(std::string_view input) {
   }
 }
 
+void run_kineto(std::string_view input) {
+  const auto trace = parse_kineto(input, kWhere);
+  if (!trace) {
+    check_message(trace.error());
+    return;
+  }
+  for (const KinetoOp& op : trace->ops) {
+    SW_CHECK(op.duration_us >= 0, "a time that can have been measured");
+  }
+}
+
 void run_nccl_tests(std::string_view input) {
   const auto log = parse_nccl_tests(input, kWhere);
   if (!log) {
@@ -211,6 +223,7 @@ constexpr std::array kTargets{
     FuzzTarget{"device", run_device, device_seeds},
     FuzzTarget{"measured_record", run_measured_record, measured_record_seeds},
     FuzzTarget{"measured_kernels", run_measured_kernels, measured_kernels_seeds},
+    FuzzTarget{"kineto", run_kineto, kineto_seeds},
     FuzzTarget{"nccl_tests", run_nccl_tests, nccl_tests_seeds}};
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtime/profiler/duration_samples.h"
+#include "core/profile/duration_samples.h"
 
 #include <algorithm>
 #include <cstdint>
