@@ -33,9 +33,9 @@ namespace {
 }
 
 /// Samples of segments and operations by key.
-class Samples {
+class LayerSamples {
  public:
-  Samples(const DeviceType& device, std::string sizes)
+  LayerSamples(const DeviceType& device, std::string sizes)
       : device_(device), sizes_(std::move(sizes)), cost_(make_analytical_cost()) {}
 
   /// Adds a pass of a stage, of which traced layer l took `times[l]`.
@@ -119,7 +119,7 @@ Result<Profile> traced_profile(const ModelGraph& model,
   }
   const DeviceType& device = cluster.types.front();
   const StageProgram& stage = schedule->programs.front().stages.front();
-  Samples samples(device, fmt::format("{} x {} tokens", sizes.micro_batch, sizes.sequence));
+  LayerSamples samples(device, fmt::format("{} x {} tokens", sizes.micro_batch, sizes.sequence));
   samples.add(stage.forward, "forward", forward);
   samples.add(stage.backward, "backward", backward);
   Profile profile;
