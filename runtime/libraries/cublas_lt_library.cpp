@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "runtime/backend_error.h"
-#include "runtime/libraries/shared_library.h"
 
 namespace stagewright {
 
@@ -17,12 +16,15 @@ void CublasLtLibrary::check(cublasStatus_t status, std::string_view call) const 
   }
 }
 
+LibraryName cublas_lt_library_name() {
+  return {.title = "cuBLASLt",
+          .file = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR),
+          .variable = "STAGEWRIGHT_CUBLASLT_LIBRARY",
+          .package = fmt::format("CUDA {}", CUBLAS_VER_MAJOR)};
+}
+
 Result<std::shared_ptr<const CublasLtLibrary>> load_cublas_lt(const std::string& path) {
-  const LibraryName name{.title = "cuBLASLt",
-                         .file = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR),
-                         .variable = "STAGEWRIGHT_CUBLASLT_LIBRARY",
-                         .package = fmt::format("CUDA {}", CUBLAS_VER_MAJOR)};
-  Result<SharedLibrary> library = SharedLibrary::open(name, path);
+  Result<SharedLibrary> library = SharedLibrary::open(cublas_lt_library_name(), path);
   if (!library) {
     return pass_on(std::move(library));
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "runtime/libraries/shared_library.h"
 
 /// The calls of cuBLASLt that we make.
 // clang-format off: one call a line
@@ -31,6 +32,8 @@ struct CublasLtLibrary {
   /// Throws BackendError where `status` is an error.
   void check(cublasStatus_t status, std::string_view call) const;
 };
+
+[[nodiscard]] LibraryName cublas_lt_library_name();
 
 /// Of the major version that this program was built with; `path` names its file (empty: as
 /// SharedLibrary::open finds it).  kUnsupported if it cannot be loaded.

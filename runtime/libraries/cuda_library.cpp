@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "runtime/backend_error.h"
-#include "runtime/libraries/shared_library.h"
 
 /// CUDA's headers rename some entries by macros.
 #define STAGEWRIGHT_TEXT_OF(...) #__VA_ARGS__
@@ -21,12 +20,15 @@ void CudaLibrary::check(cudaError_t status, std::string_view call) const {
   }
 }
 
+LibraryName cuda_library_name() {
+  return {.title = "the CUDA runtime",
+          .file = fmt::format("libcudart.so.{}", CUDART_VERSION / 1000),
+          .variable = "STAGEWRIGHT_CUDART_LIBRARY",
+          .package = fmt::format("CUDA {}", CUDART_VERSION / 1000)};
+}
+
 Result<std::shared_ptr<const CudaLibrary>> load_cuda(const std::string& path) {
-  const LibraryName name{.title = "the CUDA runtime",
-                         .file = fmt::format("libcudart.so.{}", CUDART_VERSION / 1000),
-                         .variable = "STAGEWRIGHT_CUDART_LIBRARY",
-                         .package = fmt::format("CUDA {}", CUDART_VERSION / 1000)};
-  Result<SharedLibrary> library = SharedLibrary::open(name, path);
+  Result<SharedLibrary> library = SharedLibrary::open(cuda_library_name(), path);
   if (!library) {
     return pass_on(std::move(library));
   }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/base/result.h"
+#include "runtime/libraries/shared_library.h"
 
 /// The calls of the CUDA runtime that we make, with their types where C++ overloads the names; one
 /// a line, which clang-format would not leave so.
@@ -55,6 +56,8 @@ struct CudaLibrary {
   /// Throws BackendError where `status` is an error: "cudaMalloc failed: out of memory (...)".
   void check(cudaError_t status, std::string_view call) const;
 };
+
+[[nodiscard]] LibraryName cuda_library_name();
 
 /// Of the major version that this program was built with; `path` names its file (empty: as
 /// SharedLibrary::open finds it).  kUnsupported if it cannot be loaded.

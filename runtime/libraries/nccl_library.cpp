@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "runtime/backend_error.h"
-#include "runtime/libraries/shared_library.h"
 
 namespace stagewright {
 
@@ -17,12 +16,15 @@ void NcclLibrary::check(ncclResult_t status, std::string_view call, ncclComm_t c
   }
 }
 
+LibraryName nccl_library_name() {
+  return {.title = "NCCL",
+          .file = "libnccl.so.2",
+          .variable = "STAGEWRIGHT_NCCL_LIBRARY",
+          .package = "libnccl2"};
+}
+
 Result<std::shared_ptr<const NcclLibrary>> load_nccl(const std::string& path) {
-  const LibraryName name{.title = "NCCL",
-                         .file = "libnccl.so.2",
-                         .variable = "STAGEWRIGHT_NCCL_LIBRARY",
-                         .package = "libnccl2"};
-  Result<SharedLibrary> library = SharedLibrary::open(name, path);
+  Result<SharedLibrary> library = SharedLibrary::open(nccl_library_name(), path);
   if (!library) {
     return pass_on(std::move(library));
   }

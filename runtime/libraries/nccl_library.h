@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "runtime/libraries/shared_library.h"
 
 /// The calls of NCCL that we make.
 #define STAGEWRIGHT_NCCL_CALLS(call)                                                              \
@@ -28,6 +29,8 @@ struct NcclLibrary {
   /// Throws BackendError where `status` is an error, with what NCCL says of `communicator`.
   void check(ncclResult_t status, std::string_view call, ncclComm_t communicator) const;
 };
+
+[[nodiscard]] LibraryName nccl_library_name();
 
 /// NCCL 2.18 or newer (the first that splits communicators); `path` names its file (empty: as
 /// SharedLibrary::open finds it).  kUnsupported if it cannot be loaded.

@@ -9,42 +9,15 @@
 #include <fmt/format.h>
 
 #include "core/base/version.h"
-#include "runtime/compute/kernels/random.h"
 #include "runtime/compute/library_versions.h"
 #include "runtime/profiler/link_benchmark.h"
 #include "runtime/profiler/segment_samples.h"
+#include "runtime/trainer/random_tokens.h"
 #include "runtime/trainer/trainer.h"
 
 namespace stagewright {
 
 namespace {
-
-/// Tokens drawn at random: what is timed does not depend on them.
-class RandomTokens final : public MicroBatchSource {
- public:
-  RandomTokens(std::int64_t vocabulary, std::uint64_t seed)
-      : vocabulary_(static_cast<std::uint32_t>(vocabulary)), seed_(seed) {}
-
-  void tokens(const Place& place, std::span<std::int32_t> out) const override {
-    draw(place, 0, out);
-  }
-  void targets(const Place& place, std::span<std::int32_t> out) const override {
-    draw(place, 1, out);
-  }
-
- private:
-  void draw(const Place& place, std::size_t shift, std::span<std::int32_t> out) const {
-    const auto stream = static_cast<std::uint64_t>(place.replica) << 32U |
-                        static_cast<std::uint64_t>(place.micro_batch.value());
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const kernels::PhiloxWords words = kernels::philox(i + shift, stream, seed_);
-      out[i] = static_cast<std::int32_t>(words.word[0] % vocabulary_);
-    }
-  }
-
-  std::uint32_t vocabulary_;
-  std::uint64_t seed_;
-};
 
 void report(const ProfileOptions& options, std::string what, double done) {
   if (options.on_progress) {
