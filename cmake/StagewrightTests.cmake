@@ -24,9 +24,22 @@ function(stagewright_add_tests room)
   else()
     stagewright_test_program(${room}_tests)
   endif()
-  gtest_discover_tests(${room}_tests
+  stagewright_discover_tests(${room}_tests ${room} ${arg_LABELS})
+endfunction()
+
+# Tells ctest the tests of a program, with any number of labels: those of
+# gtest_discover_tests take one alone, and a second one costs the time limit, too.
+function(stagewright_discover_tests target)
+  gtest_discover_tests(${target}
     DISCOVERY_TIMEOUT 120
-    PROPERTIES LABELS "${room};${arg_LABELS}" TIMEOUT ${STAGEWRIGHT_TEST_TIMEOUT})
+    PROPERTIES TIMEOUT ${STAGEWRIGHT_TEST_TIMEOUT})
+  set(labels "${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake")
+  file(WRITE "${labels}.new"
+    "foreach(test IN LISTS ${target}_TESTS)\n"
+    "  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${ARGN}\")\n"
+    "endforeach()\n")
+  file(COPY_FILE "${labels}.new" "${labels}" ONLY_IF_DIFFERENT)
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
 endfunction()
 
 # What every test program gets: our warnings, and a place among test_programs.
