@@ -15,12 +15,12 @@
 #include "cli/number_check.h"
 #include "cli/output_files.h"
 #include "cli/path_check.h"
+#include "cli/run_place.h"
 #include "cli/runnable_plans.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "planner/lower/lower.h"
-#include "runtime/trainer/shared_device.h"
 #include "runtime/trainer/trainer.h"
 #include "runtime/trainer/virtual_clock.h"
 #include "sim/analysis/order_statistics.h"
@@ -46,6 +46,7 @@ struct RunCommand {
   std::optional<std::int32_t> decay_steps;
   std::vector<std::string> groups;
   RunOptions options;
+  RunPlace place;
 };
 
 /// "NAMES=RATE" or "NAMES=RATE,DECAY".
@@ -235,6 +236,11 @@ Result<void> take_numbers(RunCommand& command) {
 }
 
 Result<RunReport> train(const Context& context, RunCommand& command) {
+  if (auto place = find_run_place(command.device, !command.live_trace.empty())) {
+    command.place = *std::move(place);
+  } else {
+    return tl::unexpected<Error>(place.error());
+  }
   const auto files = context.files();
   if (!files) {
     return tl::unexpected<Error>(files.error());
@@ -253,10 +259,8 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   if (auto taken = take_numbers(command); !taken) {
     return pass_on(std::move(taken));
   }
-  if (command.device == "cuda") {
-    if (auto shared = share_cuda_device(options); !shared) {
-      *context.err << "the CPU runs the plan: " << shared.error().to_string() << '\n';
-    }
+  if (auto chosen = go_to(command.place, context, *schedule, command.plan, options); !chosen) {
+    return pass_on(std::move(chosen));
   }
   options.stop = &InterruptGuard::requested();
   options.on_step = [&](const StepProgress& progress) {
@@ -282,7 +286,7 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   }
   auto report = stagewright::run(*schedule, options);
   context.progress("");
-  if (!command.metrics.empty() && command.metrics != kStandardOutput) {
+  if (command.place.reports() && !command.metrics.empty() && command.metrics != kStandardOutput) {
     if (auto written = write_file(command.metrics, metrics); !written) {
       return pass_on(std::move(written));
     }
@@ -299,7 +303,8 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   return report;
 }
 
-void print(std::ostream& out, const RunReport& report) {
+/// `apart`: each rank had a process, and a device, of its own.
+void print(std::ostream& out, const RunReport& report, bool apart) {
   const Trace& trace = report.trace;
   out << trace.plan_summary << "\n\n";
   Table table({"step", "loss", "gradient norm", "wall time"});
@@ -329,7 +334,7 @@ void print(std::ostream& out, const RunReport& report) {
                                              report.skipped_steps)
                                : "",
       report.stopped ? "; stopped early" : "");
-  if (!report.virtual_trace && share_cores(static_cast<std::size_t>(trace.ranks))) {
+  if (!apart && !report.virtual_trace && share_cores(static_cast<std::size_t>(trace.ranks))) {
     out << "the ranks share cores, so that wall times of single actions mean little; --clock "
            "virtual replays their thread times\n";
   }
@@ -340,6 +345,9 @@ ExitCode run_command(const Context& context, RunCommand& command) {
   if (!report) {
     return context.report(report.error());
   }
+  if (!command.place.reports()) {
+    return report->stopped ? ExitCode::kInterrupted : ExitCode::kSuccess;
+  }
   if (!command.trace.empty()) {
     if (auto saved = save_trace(command.trace, shown_trace(*report)); !saved) {
       return context.report(saved.error());
@@ -348,7 +356,7 @@ ExitCode run_command(const Context& context, RunCommand& command) {
   if (context.json) {
     *context.out << json_text(to_json(*report));
   } else {
-    print(*context.out, *report);
+    print(*context.out, *report, command.place.launch.has_value());
   }
   return report->stopped ? ExitCode::kInterrupted : ExitCode::kSuccess;
 }
@@ -414,7 +422,8 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
       ->add_option("--device",
                    options->device,
                    "Where all ranks compute: cpu, or cuda: the first device, which they share; the "
-                   "CPU where there is none")
+                   "CPU where there is none. Under torchrun each rank is a process, on the device "
+                   "LOCAL_RANK")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   command

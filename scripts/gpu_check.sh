@@ -150,6 +150,43 @@ prediction() {
     program gpu_check prediction --folder "$work/steps" --comparison "$folder/comparison.json" $small
 }
 
+# Plans of two ranks, and of four where there are as many GPUs, with a process and a GPU for each rank.
+nccl() {
+  local count plans=(dp2 tp2 pp2) plan dp tp pp rank port pids failures=0
+  count=$(program gpu_check device-count)
+  if ((count < 2)); then
+    echo "needs 2 GPUs, here is $count"
+    return 0
+  fi
+  if ((count >= 4)); then plans+=(dp2-tp2 dp2-pp2); fi
+  local folder=$work/nccl sequence=128
+  if [[ -n $small ]]; then sequence=16 plans=(dp2 tp2); fi
+  mkdir -p "$folder"
+  for plan in "${plans[@]}"; do
+    dp=1 tp=1 pp=1
+    [[ $plan != *dp2* ]] || dp=2
+    [[ $plan != *tp2* ]] || tp=2
+    [[ $plan != *pp2* ]] || pp=2
+    count=$((dp * tp * pp))
+    cat >"$folder/$plan.plan.json" <<PLAN
+{ "version": 1, "model": "$data/gpt-demo.json", "cluster": "1x${count}xcpu", "sequence": $sequence,
+  "micro_batch_size": 1, "micro_batches": 4, "schedule": "1f1b", "precision": { "compute": "fp32" },
+  "dp": $dp, "tp": $tp, "pp": $pp, "zero_stage": $((dp - 1)) }
+PLAN
+    program stagewright run "$folder/$plan.plan.json" --data "$data" --steps 3 --json >"$folder/$plan.cpu.json"
+    port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000)) pids=()
+    for ((rank = 0; rank < count; ++rank)); do
+      RANK=$rank WORLD_SIZE=$count LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=$port \
+        program stagewright run "$folder/$plan.plan.json" --device cuda --data "$data" --steps 3 --json \
+        >"$folder/$plan.$rank.out" &
+      pids+=($!)
+    done
+    for rank in "${pids[@]}"; do wait "$rank" || failures=1; done
+    mv "$folder/$plan.0.out" "$folder/$plan.gpus.json"
+  done
+  program gpu_check nccl --folder "$work/steps" --runs "$folder" --plan "${plans[@]}" && ((failures == 0))
+}
+
 torch() {
   if ! python3 -c 'import torch' 2>/dev/null; then
     echo "no python3 with torch"
@@ -159,7 +196,7 @@ torch() {
 }
 
 # A step runs in a shell of its own, so that `timeout` ends all that it has started.
-export -f program check prediction torch
+export -f program check nccl prediction torch
 export root data work small
 
 if [[ -z $programs && -x $root/bin/gpu_check ]]; then programs=$root/bin; fi
@@ -176,6 +213,7 @@ fi
 
 step kernels 60 check kernels
 step losses 90 check losses
+step nccl 60 nccl
 step prediction 120 prediction
 for model in gpt2-350m-like llama-like; do
   step "speed-$model" 60 check "speed-$model"

@@ -2,6 +2,7 @@
 ///
 ///   gpu_check machine|kernels|losses|speed-MODEL --folder FOLDER [--small]
 ///   gpu_check prediction --folder FOLDER --comparison FILE
+///   gpu_check nccl --folder FOLDER --runs FOLDER --plan PLAN ...
 ///   gpu_check note NAME STATUS TEXT --folder FOLDER      for what ran elsewhere, or did not
 ///   gpu_check device-type                                prints the type of the first device
 ///   gpu_check device-count                               prints how many there are, maybe 0
@@ -37,6 +38,8 @@ struct Arguments {
   std::string out;
   std::vector<std::string> expected;
   std::vector<std::string> note;
+  std::string runs;
+  std::vector<std::string> plans;
   StepOptions options;
 };
 
@@ -108,6 +111,9 @@ int run(const std::string& step, const Arguments& arguments) {
   if (step == "prediction") {
     return keep(step, arguments, judge_prediction(arguments.comparison, arguments.options));
   }
+  if (step == "nccl") {
+    return keep(step, arguments, check_nccl(arguments.runs, arguments.plans));
+  }
   if (step == "note") {
     const std::vector<std::string>& note = arguments.note;
     return keep(
@@ -137,6 +143,7 @@ int main_of(int count, char** values) {
                                     "kernels",
                                     "losses",
                                     "prediction",
+                                    "nccl",
                                     "note",
                                     "device-type",
                                     "device-count",
@@ -151,6 +158,9 @@ int main_of(int count, char** values) {
     step->add_flag("--small", arguments.options.small);
     if (name == "prediction") {
       step->add_option("--comparison", arguments.comparison)->required();
+    } else if (name == "nccl") {
+      step->add_option("--runs", arguments.runs)->required();
+      step->add_option("--plan", arguments.plans)->required();
     } else if (name == "note") {
       step->add_option("note", arguments.note)->expected(3)->required();
     } else if (name == "report") {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "checked_models.h"
+#include "curve_distance.h"
 #include "runtime/trainer/random_tokens.h"
 #include "runtime/trainer/shared_device.h"
 #include "runtime/trainer/trainer.h"
@@ -59,17 +60,6 @@ struct Tried {
   return lower_for_check(*model, tried.division);
 }
 
-/// The largest distance of two curves as a part of the expected values.
-[[nodiscard]] double distance(const std::vector<double>& actual,
-                              const std::vector<double>& expected) {
-  double error = actual.size() == expected.size() ? 0 : HUGE_VAL;
-  for (std::size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {
-    const double here = std::abs(actual[i] - expected[i]) / std::abs(expected[i]);
-    error = std::isnan(here) ? HUGE_VAL : std::max(error, here);
-  }
-  return error;
-}
-
 /// Trains on the CPU and on the device and compares.
 [[nodiscard]] Result<nlohmann::json> compare(const Tried& tried, bool small) {
   const auto schedule = schedule_of(tried, small);
@@ -94,8 +84,8 @@ struct Tried {
     return tl::unexpected<Error>(actual.error());
   }
   const double error =
-      std::max(distance(actual->trace.losses, expected->trace.losses),
-               distance(actual->trace.gradient_norms, expected->trace.gradient_norms));
+      std::max(curve_distance(actual->trace.losses, expected->trace.losses),
+               curve_distance(actual->trace.gradient_norms, expected->trace.gradient_norms));
   return nlohmann::json{{"ranks", schedule->ranks.size()},
                         {"error", error},
                         {"losses", actual->trace.losses},

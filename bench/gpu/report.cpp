@@ -109,6 +109,16 @@ using nlohmann::json;
   return text;
 }
 
+/// A section with the figures of a step, where it has some.
+void add_errors(
+    const json& steps, const char* step, const char* what, const char* title, std::string& text) {
+  const json* found = find(steps, step);
+  const std::string rows = std::string(what) + "s";
+  if (found != nullptr && (*found)["figures"].contains(rows)) {
+    text += fmt::format("\n## {}\n\n{}", title, error_table((*found)["figures"][rows], what));
+  }
+}
+
 [[nodiscard]] std::string markdown(const json& report) {
   const json& steps = report["steps"];
   std::string text = fmt::format("# {}, {}\n\n{}\n",
@@ -124,15 +134,9 @@ using nlohmann::json;
   }
   text += missing.empty() ? "Everything ran.\n" : "## What did not run\n\n" + missing;
   text += "\n## Speed\n\n" + speed_table(steps);
-  const json* losses = find(steps, "losses");
-  if (losses != nullptr && (*losses)["figures"].contains("plans")) {
-    text += "\n## Losses against the CPU\n\n" + error_table((*losses)["figures"]["plans"], "plan");
-  }
-  const json* kernels = find(steps, "kernels");
-  if (kernels != nullptr && (*kernels)["figures"].contains("kernels")) {
-    text += "\n## Kernels against double precision\n\n" +
-            error_table((*kernels)["figures"]["kernels"], "kernel");
-  }
+  add_errors(steps, "nccl", "plan", "Losses of several GPUs against the CPU", text);
+  add_errors(steps, "losses", "plan", "Losses of one GPU against the CPU", text);
+  add_errors(steps, "kernels", "kernel", "Kernels against double precision", text);
   return text;
 }
 

@@ -20,6 +20,11 @@ struct StepOptions {
 /// it, against the CPU's.
 [[nodiscard]] Result<StepResult> check_losses(const StepOptions& options);
 
+/// Runs of plans with a process for each rank, over NCCL, against the CPU's: what `stagewright run
+/// --json` printed, in FOLDER/PLAN.gpus.json and FOLDER/PLAN.cpu.json.
+[[nodiscard]] Result<StepResult> check_nccl(const std::string& folder,
+                                            const std::vector<std::string>& plans);
+
 /// A model to time: "gpt2-350m-like" or "llama-like".
 [[nodiscard]] std::vector<std::string> timed_models();
 /// Steps a second, TFLOP/s and MFU of one model in bf16 on the first device.

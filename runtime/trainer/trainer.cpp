@@ -22,6 +22,8 @@
 #include "runtime/trainer/live_steps.h"
 #include "runtime/trainer/loss_scaler.h"
 #include "runtime/trainer/measured_trace.h"
+#include "runtime/trainer/rank_clocks.h"
+#include "runtime/trainer/rank_result.h"
 #include "runtime/trainer/runnable.h"
 #include "runtime/trainer/sampled_batches.h"
 #include "runtime/trainer/virtual_clock.h"
@@ -60,12 +62,14 @@ class RankRun {
           Endpoint& endpoint,
           const MicroBatchSource& source,
           const RunOptions& options,
-          LiveSteps* live)
+          LiveSteps* live,
+          bool alone)
       : schedule_(schedule),
         endpoint_(endpoint),
         source_(source),
         options_(options),
         live_(live),
+        alone_(alone),
         scaler_(scaler_options(schedule)) {}
 
   void operator()() {
@@ -83,10 +87,9 @@ class RankRun {
   [[nodiscard]] const LossScaler& scaler() const { return scaler_; }
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
-  [[nodiscard]] RankMeasurements measurements() const { return {&*plan_, records_, totals_}; }
-  [[nodiscard]] const MemoryPeaks& memory() const { return memory_; }
-  [[nodiscard]] Bytes arena() const { return plan_->arena.capacity; }
-  [[nodiscard]] const std::vector<ExecutedOperation>& executed() const { return executed_; }
+  /// The ranks that this one knows of: itself, or all of the run where it is alone in its process.
+  [[nodiscard]] std::span<const RankResult> results() const { return results_; }
+  [[nodiscard]] std::span<const RankPlan> plans() const { return plans_; }
 
  private:
   void train() {
@@ -94,12 +97,10 @@ class RankRun {
         options_.make_device ? options_.make_device(endpoint_.rank()) : make_cpu_device();
     HostValues values(endpoint_, *device);
     require_same_schedule(values, schedule_hash(schedule_));
-    auto plan = runnable_rank(schedule_, endpoint_.rank(), *device);
-    if (!plan) {
-      throw BackendError(plan.error());
-    }
-    plan_ = std::move(*plan);
-    RankExecutor executor(schedule_, *plan_, endpoint_, *device, options_.seed, options_.groups);
+    find_plans(*device);
+    const RankPlan& plan = *plan_;
+    RankExecutor executor(schedule_, plan, endpoint_, *device, options_.seed, options_.groups);
+    const ClockOffset begin = alone_ ? measure_clock(values, endpoint_) : ClockOffset{};
     for (std::int32_t step = 0; step < options_.steps; ++step) {
       if (stop_wanted(values)) {
         stopped_ = true;
@@ -107,8 +108,32 @@ class RankRun {
       }
       run_step(executor, step);
     }
-    memory_ = executor.memory_peaks();
-    executed_ = executed_operations(schedule_, *plan_, executor.lane_logs());
+    results_.resize(1);
+    RankResult& own = results_.front();
+    own.steps = std::move(records_);
+    own.totals = std::move(totals_);
+    own.memory = executor.memory_peaks();
+    own.lane_logs.assign(executor.lane_logs().begin(), executor.lane_logs().end());
+    if (alone_) {
+      onto_first_clock(own.steps, begin, measure_clock(values, endpoint_));
+      results_ = gather_results(values, own);
+    }
+  }
+
+  /// Of this rank, or of all where the others are elsewhere: what they send is told by their plans.
+  void find_plans(const ComputeDevice& device) {
+    const auto ranks = static_cast<std::int32_t>(schedule_.ranks.size());
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      if (!alone_ && RankId(rank) != endpoint_.rank()) {
+        continue;
+      }
+      auto plan = runnable_rank(schedule_, RankId(rank), device);
+      if (!plan) {
+        throw BackendError(plan.error());
+      }
+      plans_.push_back(std::move(*plan));
+    }
+    plan_ = &plans_[alone_ ? endpoint_.rank().index() : 0];
   }
 
   /// Ranks agree on it, and so begin each step together.
@@ -182,13 +207,14 @@ class RankRun {
   const MicroBatchSource& source_;
   const RunOptions& options_;
   LiveSteps* live_;  ///< of all ranks; may be null
-  std::optional<RankPlan> plan_;
+  bool alone_;       ///< the other ranks live in other processes
+  std::vector<RankPlan> plans_;
+  const RankPlan* plan_ = nullptr;  ///< this rank's
   LossScaler scaler_;
   std::vector<StepRecord> records_;
   std::vector<StepTotals> totals_;
   std::optional<Error> failure_;
-  MemoryPeaks memory_;
-  std::vector<ExecutedOperation> executed_;
+  std::vector<RankResult> results_;
   bool stopped_ = false;
 };
 
@@ -245,6 +271,21 @@ void run_threads(std::span<RankRun> ranks, World& world, const RunOptions& optio
     }
   }
   return error;
+}
+
+/// Of the ranks that a rank knows of.
+void add_results(const Schedule& schedule,
+                 const RankRun& rank,
+                 RunReport& report,
+                 std::vector<RankMeasurements>& measurements) {
+  for (std::size_t i = 0; i < rank.results().size(); ++i) {
+    const RankResult& result = rank.results()[i];
+    const RankPlan& plan = rank.plans()[i];
+    measurements.push_back({&plan, result.steps, result.totals});
+    report.memory.push_back(result.memory);
+    report.arenas.push_back(plan.arena.capacity);
+    report.executed.push_back(executed_operations(schedule, plan, result.lane_logs));
+  }
 }
 
 }  // namespace
@@ -304,8 +345,9 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
   if (!world) {
     return pass_on(std::move(world));
   }
+  const bool alone = (*world)->endpoints().size() < schedule.ranks.size();
   std::optional<LiveSteps> live;
-  if (options.on_live_trace) {
+  if (options.on_live_trace && !alone) {
     live.emplace(schedule, options.live_interval, options.on_live_trace);
   }
   std::vector<RankRun> ranks;
@@ -314,7 +356,8 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
                        *endpoint,
                        source,
                        options,
-                       live ? &*live : nullptr);
+                       live ? &*live : nullptr,
+                       alone);
   }
   run_threads(ranks, **world, options);
   if ((*world)->failure()) {
@@ -323,10 +366,7 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
   RunReport report;
   std::vector<RankMeasurements> measurements;
   for (const RankRun& rank : ranks) {
-    measurements.push_back(rank.measurements());
-    report.memory.push_back(rank.memory());
-    report.arenas.push_back(rank.arena());
-    report.executed.push_back(rank.executed());
+    add_results(schedule, rank, report, measurements);
     report.stopped = report.stopped || rank.stopped();
     report.skipped_steps = rank.scaler().skipped();
     report.loss_scale = rank.scaler().scale();

@@ -63,10 +63,11 @@ struct RunOptions {
   std::function<void(const StepProgress&)> on_step;
   /// Called with the timeline of a step, as a trace of that step alone, when all ranks have ended
   /// it: of the first, and then of one in every `live_interval` at the most.  On a thread of the
-  /// run, before the next step.
+  /// run, before the next step.  Not where ranks live in other processes.
   std::function<void(const Trace&)> on_live_trace;
   Duration live_interval = std::chrono::milliseconds(500);
-  /// What the ranks communicate through, with an endpoint for each; absent: memory of this process.
+  /// What the ranks communicate through, with an endpoint for each, or for one alone where the
+  /// others live in other processes; absent: memory of this process.
   std::function<Result<std::unique_ptr<World>>(const WorldSpec&)> make_world;
   /// The device of a rank; absent: the CPU.
   std::function<std::unique_ptr<ComputeDevice>(RankId)> make_device;
@@ -83,13 +84,14 @@ struct RunReport {
   double loss_scale = 1;           ///< at the end; 1 unless the schedule computes in fp16
 };
 
-/// Trains by a schedule, every rank a thread of this process.  A step whose loss or gradient norm
-/// is no number changes no weight, on all ranks alike; in fp16 the next one has a smaller loss
-/// scale.  Where that does not help, the run ends with the first tensor that was no number (its
-/// name begins with the layer's).
-/// Errors: kInvalidInput for a schedule that does not validate, steps below 1, an impossible rate
-/// or unusable data, kUnsupported for what this build cannot run, kBackendFailed naming rank,
-/// action and peer when a rank fails, which ends all of them within RunOptions::timeout.
+/// Trains by a schedule, every rank a thread of this process, or each in a process of its own, all
+/// of which get the report of all ranks, with times on the clock of rank 0.  A step whose loss or
+/// gradient norm is no number changes no weight, on all ranks alike; in fp16 the next one has a
+/// smaller loss scale.  Where that does not help, the run ends with the first tensor that was no
+/// number (its name begins with the layer's). Errors: kInvalidInput for a schedule that does not
+/// validate, steps below 1, an impossible rate or unusable data, kUnsupported for what this build
+/// cannot run, kBackendFailed naming rank, action and peer when a rank fails, which ends all of
+/// them within RunOptions::timeout.
 [[nodiscard]] Result<RunReport> run(const Schedule& schedule, const RunOptions& options);
 
 /// The same with data from `source` instead of RunOptions::data, and a schedule for each rank, as

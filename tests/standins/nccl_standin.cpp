@@ -1,10 +1,13 @@
-// A stand-in for NCCL over the stand-in of the CUDA runtime; the ranks are threads of one process.
-// Calls are put on their stream; those of a group begin together.
+// A stand-in for NCCL over the stand-in of the CUDA runtime; the ranks are threads of one process,
+// or processes of one machine where STANDIN_NCCL_FOLDER names a folder for what they say to each
+// other.  Calls are put on their stream; those of a group begin together.
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -15,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "nccl_process_team.h"
 #include "nccl_team.h"
 #include "standins.h"
 
@@ -224,7 +228,7 @@ ncclResult_t ncclGetVersion(int* version) {
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   *id = {};
-  const std::string text = fmt::format("stand-in {}", library().ids++);
+  const std::string text = fmt::format("stand-in.{}.{}.", ::getpid(), library().ids++);
   std::memcpy(id->internal, text.c_str(), text.size());
   return ncclSuccess;
 }
@@ -239,7 +243,10 @@ ncclResult_t ncclCommInitRankConfig(
     const std::lock_guard lock(library().mutex);
     auto& known = library().teams[id.internal];
     if (known == nullptr) {
-      known = std::make_shared<NcclTeam>(size);
+      const char* const folder = std::getenv("STANDIN_NCCL_FOLDER");
+      known = folder == nullptr ? std::make_shared<NcclTeam>(size)
+                                : std::make_shared<standin::NcclProcessTeam>(
+                                      size, fmt::format("{}/{}", folder, id.internal));
     }
     team = known;
   }

@@ -66,30 +66,33 @@ struct NcclMember {
 class NcclTeam {
  public:
   explicit NcclTeam(int size) : size_(size) {}
+  NcclTeam(const NcclTeam&) = delete;
+  NcclTeam& operator=(const NcclTeam&) = delete;
+  virtual ~NcclTeam() = default;
 
   [[nodiscard]] int size() const { return size_; }
 
   /// False where another rank of this team has the device.
-  [[nodiscard]] bool join(int rank, int device);
+  [[nodiscard]] virtual bool join(int rank, int device);
   /// Returns when all ranks have joined.
-  void await_all();
+  virtual void await_all();
 
   /// They return when the operation is done or the member aborted.
-  void collective(NcclMember& member, std::uint64_t sequence, const NcclCall& call);
-  void messages(NcclMember& member, const std::vector<NcclCall>& calls);
+  virtual void collective(NcclMember& member, std::uint64_t sequence, const NcclCall& call);
+  virtual void messages(NcclMember& member, const std::vector<NcclCall>& calls);
   /// Until the member aborts.
-  void hang(NcclMember& member);
+  virtual void hang(NcclMember& member);
 
   /// On return nobody touches this member's buffers.
-  void abort(NcclMember& member);
+  virtual void abort(NcclMember& member);
 
   /// The team of `color` and this member's rank in it, ordered by key; null for no color.
-  [[nodiscard]] std::pair<std::shared_ptr<NcclTeam>, int> split(NcclMember& member,
-                                                                std::uint64_t sequence,
-                                                                int color,
-                                                                int key);
+  [[nodiscard]] virtual std::pair<std::shared_ptr<NcclTeam>, int> split(NcclMember& member,
+                                                                        std::uint64_t sequence,
+                                                                        int color,
+                                                                        int key);
 
- private:
+ protected:
   struct Arrival {
     NcclMember* member = nullptr;
     NcclCall call;
@@ -101,6 +104,10 @@ class NcclTeam {
     bool done = false;
     bool disagreed = false;
   };
+  void perform(const Meeting& meeting) const;
+  void note_disagreement(Meeting& meeting, const Arrival& late);
+
+ private:
   struct Message {
     const NcclCall* call = nullptr;
     NcclMember* sender = nullptr;
@@ -112,8 +119,6 @@ class NcclTeam {
     int left = 0;
   };
 
-  void perform(const Meeting& meeting) const;
-  void note_disagreement(Meeting& meeting, const Arrival& late);
   [[nodiscard]] bool take(NcclMember& member,
                           const NcclCall& call,
                           std::unique_lock<std::mutex>& lock);

@@ -26,14 +26,14 @@ run_check() { "$root/scripts/gpu_check.sh" --programs "$work/bin" --small --out 
 
 over_the_standins() {
   export STAGEWRIGHT_CUDART_LIBRARY=$4 STAGEWRIGHT_CUBLASLT_LIBRARY=$5 STAGEWRIGHT_NCCL_LIBRARY=$6
-  export GPU_CHECK_DEVICE_TYPE=h200
+  export GPU_CHECK_DEVICE_TYPE=h200 STANDIN_NCCL_FOLDER=$work
   run_check
   local code=$?
   cat "$work/log"
   expect "all that runs passes ($code)" test "$code" = 0
   local report
   report=$(echo "$work"/report/*-stand-in-0.md)
-  for step in machine kernels losses prediction speed-gpt2-350m-like speed-llama-like; do
+  for step in machine kernels losses nccl prediction speed-gpt2-350m-like speed-llama-like; do
     expect "$step passed" says "$report" "| $step | passed |"
   done
   expect "the report has a JSON file, too" test -s "${report%.md}.json"

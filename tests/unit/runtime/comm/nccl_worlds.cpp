@@ -1,13 +1,10 @@
 #include "nccl_worlds.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "runtime/comm/tcp_socket.h"
+#include "free_port.h"
 #include "standin_library.h"
 
 namespace stagewright {
@@ -37,20 +34,6 @@ class NcclWorlds final : public World {
   std::vector<std::unique_ptr<World>> worlds_;
   std::vector<Endpoint*> endpoints_;
 };
-
-/// A port that nobody listens on, outside of the range from which systems give ports to whoever
-/// connects somewhere, and begun elsewhere by each process, since tests run side by side.
-[[nodiscard]] std::uint16_t free_port() {
-  constexpr int kFirst = 10000;
-  constexpr int kCount = 20000;
-  static std::atomic<int> next = ::getpid() * 37;
-  while (true) {
-    const auto port = static_cast<std::uint16_t>(kFirst + next++ % kCount);
-    if (TcpListener::listen(port)) {
-      return port;
-    }
-  }
-}
 
 }  // namespace
 

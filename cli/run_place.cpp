@@ -1,0 +1,65 @@
+#include "cli/run_place.h"
+
+#include <ostream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/trainer/own_process.h"
+#include "runtime/trainer/shared_device.h"
+
+namespace stagewright {
+
+Result<RunPlace> find_run_place(const std::string& device, bool live_trace) {
+  RunPlace place{.device = device};
+  const Variables variables = process_environment();
+  const auto ranks = variables("WORLD_SIZE");
+  if (!ranks || *ranks == "1" || !variables("RANK")) {
+    return place;
+  }
+  auto launch = read_launch_environment(variables);
+  if (!launch) {
+    return pass_on(std::move(launch));
+  }
+  if (device != "cuda") {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("WORLD_SIZE says that {} processes run the plan together, which only "
+                            "those with NCCL can; pass --device cuda, or unset RANK and WORLD_SIZE "
+                            "to run all ranks as threads of this process",
+                            launch->ranks),
+                "--device");
+  }
+  if (live_trace) {
+    return fail(ErrorCode::kUnsupported,
+                "is written only where ranks are threads of one process; leave it out",
+                "--live-trace");
+  }
+  place.launch = *std::move(launch);
+  return place;
+}
+
+Result<void> go_to(const RunPlace& place,
+                   const Context& context,
+                   const Schedule& schedule,
+                   const std::string& plan_file,
+                   RunOptions& options) {
+  if (place.launch) {
+    if (schedule.ranks.size() == static_cast<std::size_t>(place.launch->ranks)) {
+      return run_one_rank(options, *place.launch);
+    }
+    return fail(ErrorCode::kInvalidInput,
+                fmt::format("has {} ranks, but {} processes were started (WORLD_SIZE); start one "
+                            "for each rank",
+                            schedule.ranks.size(),
+                            place.launch->ranks),
+                plan_file);
+  }
+  if (place.device == "cuda") {
+    if (auto shared = share_cuda_device(options); !shared) {
+      *context.err << "the CPU runs the plan: " << shared.error().to_string() << '\n';
+    }
+  }
+  return {};
+}
+
+}  // namespace stagewright

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/context.h"
+#include "core/base/result.h"
+#include "core/schedule/schedule.h"
+#include "runtime/comm/launch_environment.h"
+#include "runtime/trainer/trainer.h"
+
+namespace stagewright {
+
+/// Where the ranks of a run are.
+struct RunPlace {
+  std::string device = "cpu";  ///< or "cuda"
+  /// Who this process is, where each rank has one of its own; else they are threads of this one.
+  std::optional<LaunchEnvironment> launch;
+  /// Whether this process writes and prints what comes out.
+  [[nodiscard]] bool reports() const { return !launch || launch->rank == 0; }
+};
+
+/// From --device, and from the variables of torchrun where they are set for more than one process.
+/// kUnsupported for what processes cannot do, kInvalidInput for variables that make no sense.
+[[nodiscard]] Result<RunPlace> find_run_place(const std::string& device, bool live_trace);
+
+/// Prepares the options; with threads on a device that is not there, for the CPU, saying so.
+[[nodiscard]] Result<void> go_to(const RunPlace& place,
+                                 const Context& context,
+                                 const Schedule& schedule,
+                                 const std::string& plan_file,
+                                 RunOptions& options);
+
+}  // namespace stagewright

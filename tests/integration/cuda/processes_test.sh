@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Tests `stagewright run` with one process per rank, over the stand-ins: it trains as threads on the CPU do, a process
+# that dies ends the others, and processes that do not fit the plan are refused.
+#
+#   processes_test.sh STAGEWRIGHT CUDART CUBLASLT NCCL
+set -uo pipefail
+stagewright=$1
+export STAGEWRIGHT_CUDART_LIBRARY=$2 STAGEWRIGHT_CUBLASLT_LIBRARY=$3 STAGEWRIGHT_NCCL_LIBRARY=$4
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+data=$root/examples/models
+wrong=0
+expect() {
+  local what=$1
+  shift
+  "$@" || { echo "WRONG: $what"; wrong=1; }
+}
+
+cat >"$work/two.plan.json" <<PLAN
+{ "version": 1, "model": "$data/gpt-demo.json", "cluster": "1x4xcpu", "sequence": 16, "micro_batch_size": 1,
+  "micro_batches": 2, "schedule": "1f1b", "precision": { "compute": "fp32" }, "dp": 2, "tp": 1, "pp": 2,
+  "zero_stage": 1 }
+PLAN
+
+# processes COUNT ARGUMENT ...: a process for each rank, whose output goes to RANK.out and RANK.err.
+processes() {
+  local count=$1 rank port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
+  shift
+  rm -rf "$work/nccl"
+  mkdir "$work/nccl"
+  pids=()
+  for ((rank = 0; rank < count; ++rank)); do
+    RANK=$rank WORLD_SIZE=$count LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=$port STANDIN_NCCL_FOLDER=$work/nccl \
+      "$stagewright" run "$work/two.plan.json" --data "$data" "$@" >"$work/$rank.out" 2>"$work/$rank.err" &
+    pids+=($!)
+  done
+}
+# Waits for them; their exit codes are in `ended`.
+await() {
+  local pid
+  ended=''
+  for pid in "${pids[@]}"; do
+    wait "$pid"
+    ended+="$? "
+  done
+}
+# Step and loss of a run's table.
+losses() { awk '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9.]+$/ { print $1, $2 }' "$1"; }
+
+"$stagewright" run "$work/two.plan.json" --data "$data" --steps 3 >"$work/threads.out"
+processes 4 --steps 3 --device cuda --trace "$work/measured.json" --metrics "$work/metrics.jsonl"
+await
+cat "$work"/?.err
+expect "four processes end well ($ended)" test "$ended" = "0 0 0 0 "
+expect "there are losses" test "$(losses "$work/threads.out" | wc -l)" = 3
+paste -d ' ' <(losses "$work/threads.out") <(losses "$work/0.out") >"$work/pairs"
+expect "they are those of threads on the CPU: $(cat "$work/pairs")" awk '
+  { if ($1 != $3 || ($2 - $4) ^ 2 > 1e-10) bad = 1 } END { exit bad || NR != 3 }' "$work/pairs"
+expect "the other ranks print nothing" test ! -s "$work/1.out" -a ! -s "$work/2.out" -a ! -s "$work/3.out"
+for rank in 0 1 2 3; do
+  expect "the trace has rank $rank" grep -q "rank $rank" "$work/measured.json"
+done
+expect "one process writes the metrics" test "$(wc -l <"$work/metrics.jsonl")" = 3
+
+# A process that dies takes the others with it.
+processes 4 --steps 100000 --device cuda
+until [[ -n $(find "$work/nccl" -name '*collective*' -print -quit) ]]; do sleep 0.1; done
+kill -KILL "${pids[2]}"
+await
+expect "no process goes on alone ($ended)" bash -c '[[ " $1" != *" 0 "* ]]' _ "$ended"
+expect "rank 0 says who is gone: $(cat "$work/0.err")" grep -q 'rank 2' "$work/0.err"
+
+processes 2 --steps 1 --device cuda
+await
+expect "a number of processes that does not fit is refused ($ended)" grep -q 'has 4 ranks, but 2 processes were started' "$work/0.err"
+processes 2 --steps 1
+await
+expect "processes without NCCL are refused ($ended)" grep -q 'pass --device cuda' "$work/1.err"
+exit $wrong
