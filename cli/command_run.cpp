@@ -15,30 +15,34 @@
 #include "cli/number_check.h"
 #include "cli/output_files.h"
 #include "cli/path_check.h"
+#include "cli/run_health.h"
 #include "cli/run_place.h"
+#include "cli/run_proxy.h"
 #include "cli/runnable_plans.h"
+#include "cli/schedule_to_run.h"
 #include "cli/table.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
-#include "planner/lower/lower.h"
+#include "core/schedule/lifetimes.h"
 #include "runtime/trainer/trainer.h"
 #include "runtime/trainer/virtual_clock.h"
 #include "sim/analysis/order_statistics.h"
+#include "sim/engine/static_pass.h"
 #include "study/plan_inputs.h"
 
 namespace stagewright {
 namespace {
-
-constexpr const char* kStandardOutput = "-";
 
 struct RunCommand {
   std::string plan;
   std::string model;
   std::string cluster;
   std::string schedule;
+  std::string profile;
   std::string trace;
   std::string live_trace;
   std::string metrics;
+  bool proxy = false;
   double timeout_s = 60;
   std::string clock = "wall";
   std::string device = "cpu";
@@ -125,93 +129,6 @@ nlohmann::json to_json(const RunReport& report) {
           {"stopped", report.stopped}};
 }
 
-std::string metrics_line(const StepProgress& progress) {
-  return nlohmann::json{
-             {"step", progress.step},
-             {"clock", "wall"},
-             {"loss", progress.loss ? nlohmann::json(*progress.loss) : nlohmann::json()},
-             {"gradient_norm",
-              progress.gradient_norm ? nlohmann::json(*progress.gradient_norm) : nlohmann::json()},
-             {"step_time_s", to_seconds(progress.step_time)},
-             {"tokens_per_s",
-              progress.step_time.count() > 0
-                  ? static_cast<double>(progress.tokens) / to_seconds(progress.step_time)
-                  : 0.0}}
-             .dump() +
-         "\n";
-}
-
-/// Whether a schedule file goes with the plan: the same model, and the same layout as the plan's
-/// own schedule says it; the order of actions may be another.
-Result<void> check_made_for(const Schedule& schedule,
-                            const Schedule& lowered,
-                            const RunCommand& command) {
-  if (schedule.model_hash != lowered.model_hash) {
-    return fail(
-        ErrorCode::kInvalidInput,
-        fmt::format("was made for model {} ({}), the plan's is {} ({}); lower the plan anew "
-                    "with `stagewright simulate --schedule-out`",
-                    schedule.model_name,
-                    schedule.model_hash,
-                    lowered.model_name,
-                    lowered.model_hash),
-        command.schedule);
-  }
-  if (schedule.ranks.size() == lowered.ranks.size() && schedule.stages == lowered.stages &&
-      schedule.replicas == lowered.replicas && schedule.micro_batches == lowered.micro_batches &&
-      schedule.micro_batch_size == lowered.micro_batch_size &&
-      schedule.sequence == lowered.sequence && schedule.sequence_parts == lowered.sequence_parts) {
-    return {};
-  }
-  return fail(ErrorCode::kInvalidInput,
-              fmt::format("was made for another plan: {} ranks, {} stages, {} replicas, {} x {} "
-                          "micro-batches of {} tokens in {} parts, {} has {} ranks, {} stages, {} "
-                          "replicas, {} x {} of {} in {}; lower the plan anew with `stagewright "
-                          "simulate --schedule-out`",
-                          schedule.ranks.size(),
-                          schedule.stages,
-                          schedule.replicas,
-                          schedule.micro_batches,
-                          schedule.micro_batch_size,
-                          schedule.sequence,
-                          schedule.sequence_parts,
-                          command.plan,
-                          lowered.ranks.size(),
-                          lowered.stages,
-                          lowered.replicas,
-                          lowered.micro_batches,
-                          lowered.micro_batch_size,
-                          lowered.sequence,
-                          lowered.sequence_parts),
-              command.schedule);
-}
-
-Result<Schedule> schedule_to_run(const RunCommand& command, const PlanInputs& inputs) {
-  if (auto devices = check_devices_run(inputs.cluster, inputs.plan);
-      !devices && command.device == "cpu") {
-    return fail(devices.error().code, devices.error().message, command.plan + ":/cluster");
-  }
-  auto lowered = lower(inputs.model, inputs.cluster, inputs.plan);
-  if (!lowered) {
-    return tl::unexpected<Error>(in_plan_file(std::move(lowered).error(), command.plan));
-  }
-  if (command.schedule.empty()) {
-    return lowered;
-  }
-  auto text = read_file(command.schedule);
-  if (!text) {
-    return pass_on(std::move(text));
-  }
-  auto schedule = parse_schedule(*text, command.schedule);
-  if (!schedule) {
-    return schedule;
-  }
-  if (auto fits = check_made_for(*schedule, *lowered, command); !fits) {
-    return pass_on(std::move(fits));
-  }
-  return schedule;
-}
-
 void sign(Trace& trace, const Plan& plan, const Context& context) {
   trace.plan_summary = summary(plan);
   trace.made_by["program"] = "stagewright " + std::string(version());
@@ -235,46 +152,74 @@ Result<void> take_numbers(RunCommand& command) {
   return {};
 }
 
-Result<RunReport> train(const Context& context, RunCommand& command) {
-  if (auto place = find_run_place(command.device, !command.live_trace.empty())) {
-    command.place = *std::move(place);
-  } else {
-    return tl::unexpected<Error>(place.error());
+/// The step as the simulator sees it; nothing where it cannot be priced.  Fails for a profile that
+/// cannot be read.
+Result<std::optional<Summary>> predicted(const DataFiles& files,
+                                         const RunCommand& command,
+                                         const PlanInputs& inputs,
+                                         const Schedule& schedule) {
+  auto profile = load_profile(command.profile);
+  if (!profile) {
+    return pass_on(std::move(profile));
   }
-  const auto files = context.files();
-  if (!files) {
-    return tl::unexpected<Error>(files.error());
+  const auto cost = make_cost(
+      files, inputs.model, inputs.cluster, inputs.plan, "stagewright", *std::move(profile));
+  if (!cost) {
+    return std::optional<Summary>();
   }
-  auto inputs = load_plan(*files, command.plan, command.model, command.cluster);
-  if (!inputs) {
-    return pass_on(std::move(inputs));
+  const std::int64_t tokens = std::int64_t{schedule.replicas} * schedule.micro_batches *
+                              schedule.micro_batch_size * schedule.sequence;
+  auto simulation =
+      simulate(schedule,
+               inputs.cluster,
+               **cost,
+               {.trace = TraceDetail::kNone,
+                .sign_trace = false,
+                .model_flops = model_flops(inputs.model, tokens, inputs.plan.sequence)});
+  return simulation ? std::optional(std::move(simulation->summary)) : std::nullopt;
+}
+
+/// Most bytes that the tensors of a rank take at once.
+Bytes largest_memory(const Schedule& schedule) {
+  Bytes largest{};
+  for (const RankProgram& program : schedule.programs) {
+    largest = std::max(largest, memory_peaks(program, lifetimes(program)).total);
   }
-  auto schedule = schedule_to_run(command, *inputs);
+  return largest;
+}
+
+/// A run, and what is told beside it where it was one of a proxy.
+struct Trained {
+  RunReport report;
+  std::optional<ProxyRun> proxy;
+};
+
+Result<RunReport> execute(const Context& context,
+                          const DataFiles& files,
+                          RunCommand& command,
+                          const PlanInputs& inputs) {
+  if (auto devices = check_devices_run(inputs.cluster, inputs.plan);
+      !devices && command.device == "cpu") {
+    return fail(devices.error().code, devices.error().message, command.plan + ":/cluster");
+  }
+  auto schedule = schedule_to_run(inputs, command.plan, command.schedule);
   if (!schedule) {
     return pass_on(std::move(schedule));
   }
-  const InterruptGuard interrupt;
-  std::string metrics;
   RunOptions& options = command.options;
-  if (auto taken = take_numbers(command); !taken) {
-    return pass_on(std::move(taken));
+  auto expected = predicted(files, command, inputs, *schedule);
+  if (!expected) {
+    return pass_on(std::move(expected));
   }
+  RunHealth health(*std::move(expected), largest_memory(*schedule));
   if (auto chosen = go_to(command.place, context, *schedule, command.plan, options); !chosen) {
     return pass_on(std::move(chosen));
   }
-  options.stop = &InterruptGuard::requested();
+  MetricsOutput metrics(command.place.reports() ? command.metrics : "", *context.out);
   options.on_step = [&](const StepProgress& progress) {
-    if (command.metrics == kStandardOutput) {
-      *context.out << metrics_line(progress) << std::flush;
-    } else {
-      metrics += metrics_line(progress);
-    }
-    context.progress(fmt::format("step {}/{}  loss {:.4f}  norm {:.3f}  {}",
-                                 progress.step + 1,
-                                 progress.steps,
-                                 progress.loss.value_or(0),
-                                 progress.gradient_norm.value_or(0),
-                                 to_string(progress.step_time)));
+    health.add(progress);
+    metrics.add(health.metrics_line());
+    context.progress(health.progress_text());
   };
   std::optional<Error> not_written;
   if (!command.live_trace.empty()) {
@@ -286,21 +231,68 @@ Result<RunReport> train(const Context& context, RunCommand& command) {
   }
   auto report = stagewright::run(*schedule, options);
   context.progress("");
-  if (command.place.reports() && !command.metrics.empty() && command.metrics != kStandardOutput) {
-    if (auto written = write_file(command.metrics, metrics); !written) {
-      return pass_on(std::move(written));
-    }
+  if (auto written = metrics.finish(); !written) {
+    return pass_on(std::move(written));
   }
   if (not_written && report) {
     return tl::unexpected<Error>(*std::move(not_written));
   }
   if (report) {
-    sign(report->trace, inputs->plan, context);
+    sign(report->trace, inputs.plan, context);
     if (report->virtual_trace) {
-      sign(*report->virtual_trace, inputs->plan, context);
+      sign(*report->virtual_trace, inputs.plan, context);
     }
   }
   return report;
+}
+
+Result<Trained> train(const Context& context, RunCommand& command) {
+  if (auto place = find_run_place(command.device, !command.live_trace.empty())) {
+    command.place = *std::move(place);
+  } else {
+    return tl::unexpected<Error>(place.error());
+  }
+  if (command.proxy && command.place.launch) {
+    return fail(ErrorCode::kUnsupported,
+                "trains with threads of one process; unset RANK and WORLD_SIZE",
+                "--proxy");
+  }
+  const auto files = context.files();
+  if (!files) {
+    return tl::unexpected<Error>(files.error());
+  }
+  auto inputs = load_plan(*files, command.plan, command.model, command.cluster);
+  if (!inputs) {
+    return pass_on(std::move(inputs));
+  }
+  std::optional<Proxy> proxy;
+  if (command.proxy) {
+    auto made = proxy_for(*files, *inputs, command.options.data.string());
+    if (!made) {
+      return pass_on(std::move(made));
+    }
+    inputs = made->inputs;
+    proxy = *std::move(made);
+  }
+  const InterruptGuard interrupt;
+  RunOptions& options = command.options;
+  if (auto taken = take_numbers(command); !taken) {
+    return pass_on(std::move(taken));
+  }
+  options.stop = &InterruptGuard::requested();
+  auto report = execute(context, *files, command, *inputs);
+  if (!report) {
+    return pass_on(std::move(report));
+  }
+  Trained trained{*std::move(report), std::nullopt};
+  if (proxy && !trained.report.stopped) {
+    auto alone = against_one_rank(*files, *proxy, options, trained.report.trace.losses);
+    if (!alone) {
+      return pass_on(std::move(alone));
+    }
+    trained.proxy = *std::move(alone);
+  }
+  return trained;
 }
 
 /// `apart`: each rank had a process, and a device, of its own.
@@ -341,40 +333,36 @@ void print(std::ostream& out, const RunReport& report, bool apart) {
 }
 
 ExitCode run_command(const Context& context, RunCommand& command) {
-  const auto report = train(context, command);
-  if (!report) {
-    return context.report(report.error());
+  const auto trained = train(context, command);
+  if (!trained) {
+    return context.report(trained.error());
   }
+  const RunReport& report = trained->report;
   if (!command.place.reports()) {
-    return report->stopped ? ExitCode::kInterrupted : ExitCode::kSuccess;
+    return report.stopped ? ExitCode::kInterrupted : ExitCode::kSuccess;
   }
   if (!command.trace.empty()) {
-    if (auto saved = save_trace(command.trace, shown_trace(*report)); !saved) {
+    if (auto saved = save_trace(command.trace, shown_trace(report)); !saved) {
       return context.report(saved.error());
     }
   }
   if (context.json) {
-    *context.out << json_text(to_json(*report));
+    nlohmann::json json = to_json(report);
+    if (trained->proxy) {
+      json["proxy"] = to_json(*trained->proxy);
+    }
+    *context.out << json_text(json);
   } else {
-    print(*context.out, *report, command.place.launch.has_value());
+    print(*context.out, report, command.place.launch.has_value());
+    if (trained->proxy) {
+      print(*context.out, *trained->proxy);
+    }
   }
-  return report->stopped ? ExitCode::kInterrupted : ExitCode::kSuccess;
+  return report.stopped ? ExitCode::kInterrupted : ExitCode::kSuccess;
 }
 
-}  // namespace
-
-void add_run_command(CLI::App& app, Chosen& chosen) {
-  CLI::App* command =
-      app.add_subcommand("run", "Train by a plan for real, with ranks as threads of this machine");
-  auto options = std::make_shared<RunCommand>();
-  command->add_option("plan", options->plan, "Plan file (*.plan.json)")
-      ->required()
-      ->check(path_given);
-  command
-      ->add_option(
-          "--data", options->options.data, "Text file, folder of text files, or tokens (*.bin)")
-      ->required()
-      ->check(path_given);
+/// How weights change.
+void add_training_options(CLI::App* command, RunCommand* options) {
   command->add_option("--steps", options->options.steps, "Optimizer steps")
       ->check(positive_count)
       ->capture_default_str();
@@ -410,6 +398,10 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--token-width", options->options.token_width, "Bytes of a token in a .bin file")
       ->check(CLI::IsMember({2, 4}));
+}
+
+/// What runs, and where.
+void add_place_options(CLI::App* command, RunCommand* options) {
   command->add_option("--model", options->model, "Model instead of the one that the plan names");
   command->add_option(
       "--cluster", options->cluster, "Cluster instead of the one that the plan names (1xNxcpu)");
@@ -418,6 +410,12 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    options->schedule,
                    "Execute this schedule file instead of lowering the plan")
       ->check(path_given);
+  command
+      ->add_flag("--proxy",
+                 options->proxy,
+                 "Train a small model by a plan of the same shape that fits on this machine, and "
+                 "one rank beside it, to see how the layout converges")
+      ->excludes(command->get_option("--schedule"));
   command
       ->add_option("--device",
                    options->device,
@@ -432,6 +430,21 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    "Of the reported step times and the trace: wall, or virtual (thread times "
                    "replayed as if every rank had a core), for more ranks than cores")
       ->check(CLI::IsMember({"wall", "virtual"}))
+      ->capture_default_str();
+}
+
+/// What is told and written.
+void add_report_options(CLI::App* command, RunCommand* options) {
+  command
+      ->add_option("--profile",
+                   options->profile,
+                   "Measured times, for the prediction that the metrics are beside")
+      ->check(path_given);
+  command
+      ->add_option("--check-replicas",
+                   options->options.check_replicas_every,
+                   "Steps from one comparison of what ranks have alike to the next; 0: never")
+      ->check(non_negative_count)
       ->capture_default_str();
   add_output_option(*command,
                     "--trace",
@@ -451,6 +464,25 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
                    "Seconds that a rank may wait for another before the run fails")
       ->check(seconds_number)
       ->capture_default_str();
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Chosen& chosen) {
+  CLI::App* command =
+      app.add_subcommand("run", "Train by a plan for real, with ranks as threads of this machine");
+  auto options = std::make_shared<RunCommand>();
+  command->add_option("plan", options->plan, "Plan file (*.plan.json)")
+      ->required()
+      ->check(path_given);
+  command
+      ->add_option(
+          "--data", options->options.data, "Text file, folder of text files, or tokens (*.bin)")
+      ->required()
+      ->check(path_given);
+  add_training_options(command, options.get());
+  add_place_options(command, options.get());
+  add_report_options(command, options.get());
   command->callback([options, &chosen] {
     chosen = [options](const Context& context) { return run_command(context, *options); };
   });

@@ -12,4 +12,8 @@ std::string content_hash(std::string_view content) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+std::uint64_t hash64(std::string_view content) {
+  return XXH3_64bits(content.data(), content.size());
+}
+
 }  // namespace stagewright

@@ -31,8 +31,8 @@ struct RecvPart {
 
 /// How many counted rows (core/model/op.h) each part of an all-to-all holds.
 struct PartRows {
-  const std::int32_t* counts =
-      nullptr;              ///< int32 [members, experts], read when the transfer begins
+  /// int32 [members, experts] in the host's memory, read when the transfer begins.
+  const std::int32_t* counts = nullptr;
   std::size_t experts = 0;  ///< of a member
   std::size_t width = 0;    ///< elements of a row
 };

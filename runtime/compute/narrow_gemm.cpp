@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <dnnl.hpp>
 
 #include "runtime/compute/one_thread.h"
+#include "runtime/compute/widened_operands.h"
 
 namespace stagewright {
 
@@ -35,6 +37,7 @@ struct NarrowGemm::Form {
   Extent m = 0;
   Extent n = 0;
   Extent k = 0;
+  DType type = DType::kBFloat16;  ///< of the matrices
   bool transpose_a = false;
   bool transpose_b = false;
   bool accumulate = false;
@@ -49,16 +52,17 @@ struct NarrowGemm::Form {
 
 std::optional<NarrowGemm::Form> NarrowGemm::Form::of(const BoundOperation& bound) {
   const Operation& op = *bound.operation;
-  const bool narrow = std::ranges::all_of(bound.input_types, [](const OperandType& operand) {
-    return operand.type == DType::kBFloat16;
-  });
+  const DType type = bound.input_types.front().type;
+  const bool alike = std::ranges::all_of(
+      bound.input_types, [type](const OperandType& operand) { return operand.type == type; });
   const DType result = bound.output_types.front().type;
-  if (!narrow || (result != DType::kBFloat16 && result != DType::kFloat32)) {
+  if (!alike || !is_narrow(type) || (result != type && result != DType::kFloat32)) {
     return std::nullopt;
   }
   return Form{.m = op.shape.rows,
               .n = op.shape.cols,
               .k = op.shape.inner,
+              .type = type,
               .transpose_a = op.transpose_a,
               .transpose_b = op.transpose_b,
               .accumulate = op.accumulate,
@@ -68,10 +72,11 @@ std::optional<NarrowGemm::Form> NarrowGemm::Form::of(const BoundOperation& bound
 
 dnnl::matmul::primitive_desc NarrowGemm::Form::describe(const dnnl::engine& engine) const {
   using Type = dnnl::memory::data_type;
-  const auto a = matrix(m, k, transpose_a, Type::bf16);
-  const auto b = matrix(k, n, transpose_b, Type::bf16);
-  const auto c = matrix(m, n, false, wide_result ? Type::f32 : Type::bf16);
-  const auto bias_desc = bias ? matrix(1, n, false, Type::bf16) : dnnl::memory::desc();
+  const Type narrow = type == DType::kFloat16 ? Type::f16 : Type::bf16;
+  const auto a = matrix(m, k, transpose_a, narrow);
+  const auto b = matrix(k, n, transpose_b, narrow);
+  const auto c = matrix(m, n, false, wide_result ? Type::f32 : narrow);
+  const auto bias_desc = bias ? matrix(1, n, false, narrow) : dnnl::memory::desc();
   dnnl::primitive_attr attributes;
   if (accumulate) {
     dnnl::post_ops sum;
@@ -94,7 +99,7 @@ struct NarrowGemm::Prepared {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::map<Form, Product> products;
-  bool able = true;
+  std::set<DType> missing;  ///< types that the machine has no products of
 
   /// Null where the machine has no such product.
   [[nodiscard]] Product* find(const Form& form) {
@@ -118,7 +123,7 @@ struct NarrowGemm::Prepared {
       if (problem.status != dnnl_unimplemented) {
         throw;
       }
-      able = false;
+      missing.insert(form.type);
       return nullptr;
     }
   }
@@ -129,7 +134,7 @@ NarrowGemm::~NarrowGemm() = default;
 
 bool NarrowGemm::run(const BoundOperation& bound) {
   const std::optional<Form> form = Form::of(bound);
-  if (!form || (prepared_ != nullptr && !prepared_->able)) {
+  if (!form || (prepared_ != nullptr && prepared_->missing.contains(form->type))) {
     return false;
   }
   const kernels::OneThread one_thread;

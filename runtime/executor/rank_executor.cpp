@@ -411,6 +411,12 @@ std::span<float> RankExecutor::persistent(TensorId tensor) {
           static_cast<std::size_t>(place.bytes) / sizeof(float)};
 }
 
+void RankExecutor::read_persistent(TensorId tensor, std::int64_t first, std::span<std::byte> to) {
+  const OperandPlace place = persistent_place(plan_, tensor);
+  const Bytes element = size_of(plan_.program->tensors[tensor.index()].dtype);
+  device_.download(to, arena_->data() + place.offset + (first * element).count());
+}
+
 Error RankExecutor::in_context(const Error& error) const {
   std::string where = fmt::format("rank {}, step {}, ", plan_.rank.value(), step_number_);
   where += describe(plan_, plan_.instructions[at_]);

@@ -24,6 +24,7 @@
 #include "runtime/trainer/measured_trace.h"
 #include "runtime/trainer/rank_clocks.h"
 #include "runtime/trainer/rank_result.h"
+#include "runtime/trainer/replica_check.h"
 #include "runtime/trainer/runnable.h"
 #include "runtime/trainer/sampled_batches.h"
 #include "runtime/trainer/virtual_clock.h"
@@ -107,6 +108,10 @@ class RankRun {
         break;
       }
       run_step(executor, step);
+      if (const std::int32_t every = options_.check_replicas_every;
+          every > 0 && (step + 1) % every == 0 && schedule_.ranks.size() > 1) {
+        check_replicas(executor, values, step);
+      }
     }
     results_.resize(1);
     RankResult& own = results_.front();
@@ -139,6 +144,16 @@ class RankRun {
   /// Ranks agree on it, and so begin each step together.
   [[nodiscard]] bool stop_wanted(HostValues& values) {
     return values.maximum(options_.stop != nullptr && options_.stop->load() ? 1 : 0) != 0;
+  }
+
+  void check_replicas(RankExecutor& executor, HostValues& values, std::int32_t step) {
+    if (!replicas_) {
+      replicas_.emplace(schedule_, executor);
+    }
+    if (auto error = replicas_->differing(executor, values)) {
+      error->where = fmt::format("after step {}", step + 1);
+      throw BackendError(*std::move(error));
+    }
   }
 
   void run_step(RankExecutor& executor, std::int32_t step) {
@@ -182,6 +197,8 @@ class RankRun {
       }
       progress.step_time = record.end - record.begin;
       progress.tokens = tokens_per_step(schedule_);
+      progress.skipped_steps = scaler_.skipped();
+      progress.loss_scale = scaler_.scale();
       options_.on_step(progress);
     }
   }
@@ -210,6 +227,7 @@ class RankRun {
   bool alone_;       ///< the other ranks live in other processes
   std::vector<RankPlan> plans_;
   const RankPlan* plan_ = nullptr;  ///< this rank's
+  std::optional<ReplicaCheck> replicas_;
   LossScaler scaler_;
   std::vector<StepRecord> records_;
   std::vector<StepTotals> totals_;

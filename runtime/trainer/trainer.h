@@ -30,7 +30,9 @@ struct StepProgress {
   std::optional<double> loss;           ///< mean over the step's tokens
   std::optional<double> gradient_norm;  ///< global, before clipping
   Duration step_time{};
-  std::int64_t tokens = 0;  ///< of a step
+  std::int64_t tokens = 0;         ///< of a step
+  std::int64_t skipped_steps = 0;  ///< so far: those that changed no weight
+  double loss_scale = 1;           ///< of the next step
 };
 
 struct RunOptions {
@@ -51,6 +53,10 @@ struct RunOptions {
 
   /// Also put the traced steps on the virtual clock (virtual_clock.h), for where ranks share cores.
   bool virtual_clock = false;
+
+  /// After every so many steps the ranks compare what they have alike (replica_check.h), and the
+  /// run ends where it is not the same; 0: never.
+  std::int32_t check_replicas_every = 100;
 
   /// A rank that waits longer than this for another ends the run.
   Duration timeout = std::chrono::seconds(60);

@@ -183,6 +183,12 @@ const std::vector<Layout>& expert_layouts() {
          .ep = 2,
          .recompute = Recompute::kFull,
          .recompute_placement = RecomputePlacement::kAhead},
+        {.name = "experts_cp2", .cp = 2},
+        {.name = "cp2_ep2", .cp = 2, .ep = 2},
+        {.name = "dp2_cp2_ep4", .dp = 2, .cp = 2, .ep = 4},
+        {.name = "pp2_cp2_ep2_zb_h1", .pp = 2, .cp = 2, .ep = 2, .schedule = "zb-h1"},
+        {.name = "cp2_ep2_full", .cp = 2, .ep = 2, .recompute = Recompute::kFull},
+        {.name = "dp2_cp2_ep2_zero1", .dp = 2, .cp = 2, .ep = 2, .zero_stage = 1},
         {.name = "experts_dp2_zero3", .dp = 2, .zero_stage = 3},
         {.name = "ep2_zero1", .dp = 2, .ep = 2, .zero_stage = 1},
         {.name = "dp4_ep2_zero1", .dp = 4, .ep = 2, .zero_stage = 1},
@@ -369,6 +375,7 @@ Result<RunReport> train(const Schedule& schedule, std::int32_t steps) {
   RunOptions options;
   options.steps = steps;
   options.seed = kTrainingSeed;
+  options.check_replicas_every = 1;
   return run(schedule_of_rank, batches, options);
 }
 
