@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,49 +66,59 @@ void shrink_degrees(Plan& plan, const ProxyLimits& limits, Shrinking& changes) {
   }
 }
 
-/// Blocks by stage, in the same relation to each other as before as far as whole numbers say it.
+[[nodiscard]] std::vector<std::int32_t> blocks_by_stage(const ModelGraph& model, const Plan& plan) {
+  std::vector<std::int32_t> blocks;
+  for (const StagePlan& stage : plan.stages) {
+    const auto first = model.layers.begin() + stage.first_layer;
+    blocks.push_back(static_cast<std::int32_t>(
+        std::count_if(first, first + stage.layers, [](const Layer& layer) {
+          return layer.role == LayerRole::kBlock;
+        })));
+  }
+  return blocks;
+}
+
+/// As few as say how many each stage has beside the others, as far as whole numbers can; a few more
+/// where that would be hardly any, one each where it would be many.
+[[nodiscard]] std::vector<std::int32_t> fewer(std::vector<std::int32_t> blocks) {
+  constexpr std::int32_t kLeast = 4;
+  constexpr std::int32_t kMost = 64;
+  std::int32_t fewest = std::numeric_limits<std::int32_t>::max();
+  for (const std::int32_t count : blocks) {
+    fewest = count > 0 ? std::min(fewest, count) : fewest;
+  }
+  std::vector<std::int32_t> relative;
+  std::int32_t all = 0;
+  for (const std::int32_t count : blocks) {
+    relative.push_back(static_cast<std::int32_t>(std::lround(static_cast<double>(count) / fewest)));
+    all += relative.back();
+  }
+  const std::int32_t times = all == 0 ? 1 : (kLeast + all - 1) / all;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    blocks[i] = std::min(blocks[i], all > kMost ? 1 : times * relative[i]);
+  }
+  return blocks;
+}
+
 void shrink_stages(const ModelGraph& model,
                    Plan& plan,
                    TransformerShape& shape,
                    Shrinking& changes) {
-  std::vector<std::int32_t> blocks;
-  std::int32_t fewest = 0;
-  for (const StagePlan& stage : plan.stages) {
-    std::int32_t count = 0;
-    for (std::int32_t layer = stage.first_layer; layer < stage.first_layer + stage.layers;
-         ++layer) {
-      count += model.layers[static_cast<std::size_t>(layer)].role == LayerRole::kBlock ? 1 : 0;
-    }
-    blocks.push_back(count);
-    if (count > 0 && (fewest == 0 || count < fewest)) {
-      fewest = count;
-    }
-  }
-  constexpr std::int64_t kMost = 64;
-  std::int64_t all = 0;
-  for (const std::int32_t count : blocks) {
-    all += fewest == 0 ? 0 : std::lround(static_cast<double>(count) / fewest);
-  }
+  const std::vector<std::int32_t> whole = blocks_by_stage(model, plan);
+  const std::vector<std::int32_t> blocks = fewer(whole);
   std::int32_t next = 0;
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     StagePlan& stage = plan.stages[i];
-    const std::int32_t others = stage.layers - blocks[i];
-    const auto ratio =
-        fewest == 0 ? 0
-        : all > kMost
-            ? std::min(blocks[i], 1)
-            : static_cast<std::int32_t>(std::lround(static_cast<double>(blocks[i]) / fewest));
-    const auto again = stage.recompute_layers.value_or(0);
-    if (stage.recompute_layers) {
-      stage.recompute_layers = std::min(again, others + ratio);
-    }
     stage.first_layer = next;
-    stage.layers = others + ratio;
+    stage.layers += blocks[i] - whole[i];
+    if (stage.recompute_layers) {
+      stage.recompute_layers = std::min(*stage.recompute_layers, stage.layers);
+    }
     next += stage.layers;
-    sum += ratio;
+    sum += blocks[i];
   }
-  changes.set("blocks", shape.layers, std::max<std::int64_t>(sum, 1));
+  changes.set("blocks", shape.layers, sum);
 }
 
 void shrink_width(const Plan& plan,

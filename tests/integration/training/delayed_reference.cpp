@@ -113,7 +113,7 @@ class DelayedTrainer {
         stages_(stages),
         data_(learnable_tokens()) {
     Layout one = layout;
-    one.pp = one.dp = one.virtual_stages = 1;
+    one.pp = one.dp = one.cp = one.virtual_stages = 1;
     one.schedule = "1f1b";
     Plan plan = plan_of(model, one, optimizer);
     plan.micro_batches /= layout.dp;

@@ -24,8 +24,10 @@ class Equality : public testing::TestWithParam<std::tuple<Style, Layout>> {
 
   static void expect_equal(const OptimizerSpec& optimizer, double tolerance) {
     const auto& [style, layout] = GetParam();
-    const std::vector<Layout>& alike =
-        style == Style::kExperts ? expert_layouts() : equal_layouts();
+    const std::vector<Layout>& alike = style == Style::kExperts ? expert_layouts()
+                                       : style == Style::kUnbalancedExperts
+                                           ? context_expert_layouts()
+                                           : equal_layouts();
     const Trace expected = trained(style, alike.front(), optimizer);
     const Trace actual = trained(style, layout, optimizer);
     ASSERT_EQ(actual.losses.size(), static_cast<std::size_t>(kComparedSteps));
@@ -62,6 +64,12 @@ INSTANTIATE_TEST_SUITE_P(Experts,
                          Equality,
                          testing::Combine(testing::Values(Style::kExperts),
                                           testing::ValuesIn(expert_layouts())),
+                         [](const auto& chosen) { return std::get<1>(chosen.param).name; });
+
+INSTANTIATE_TEST_SUITE_P(ContextExperts,
+                         Equality,
+                         testing::Combine(testing::Values(Style::kUnbalancedExperts),
+                                          testing::ValuesIn(context_expert_layouts())),
                          [](const auto& chosen) { return std::get<1>(chosen.param).name; });
 
 // One rank and a pipeline accumulate the same micro-batches in the same order.

@@ -183,12 +183,6 @@ const std::vector<Layout>& expert_layouts() {
          .ep = 2,
          .recompute = Recompute::kFull,
          .recompute_placement = RecomputePlacement::kAhead},
-        {.name = "experts_cp2", .cp = 2},
-        {.name = "cp2_ep2", .cp = 2, .ep = 2},
-        {.name = "dp2_cp2_ep4", .dp = 2, .cp = 2, .ep = 4},
-        {.name = "pp2_cp2_ep2_zb_h1", .pp = 2, .cp = 2, .ep = 2, .schedule = "zb-h1"},
-        {.name = "cp2_ep2_full", .cp = 2, .ep = 2, .recompute = Recompute::kFull},
-        {.name = "dp2_cp2_ep2_zero1", .dp = 2, .cp = 2, .ep = 2, .zero_stage = 1},
         {.name = "experts_dp2_zero3", .dp = 2, .zero_stage = 3},
         {.name = "ep2_zero1", .dp = 2, .ep = 2, .zero_stage = 1},
         {.name = "dp4_ep2_zero1", .dp = 4, .ep = 2, .zero_stage = 1},
@@ -203,13 +197,37 @@ const std::vector<Layout>& expert_layouts() {
   return kLayouts;
 }
 
+const std::vector<Layout>& context_expert_layouts() {
+  static const std::vector<Layout> kLayouts = [] {
+    std::vector<Layout> layouts = {
+        {.name = "unbalanced_experts_one_rank"},
+        {.name = "experts_cp2", .cp = 2},
+        {.name = "cp2_ep2", .cp = 2, .ep = 2},
+        {.name = "dp2_cp2_ep4", .dp = 2, .cp = 2, .ep = 4},
+        {.name = "pp2_cp2_ep2_zb_h1", .pp = 2, .cp = 2, .ep = 2, .schedule = "zb-h1"},
+        {.name = "cp2_ep2_full", .cp = 2, .ep = 2, .recompute = Recompute::kFull},
+        {.name = "dp2_cp2_ep2_zero1", .dp = 2, .cp = 2, .ep = 2, .zero_stage = 1},
+    };
+    for (Layout& layout : layouts) {
+      layout.experts = true;
+      layout.balanced = false;
+    }
+    return layouts;
+  }();
+  return kLayouts;
+}
+
 std::vector<Style> styles_of(const Layout& layout) {
+  if (layout.experts && !layout.balanced) {
+    return {Style::kUnbalancedExperts};
+  }
   return layout.experts ? std::vector{Style::kExperts} : std::vector{Style::kGpt, Style::kLlama};
 }
 
 std::vector<Layout> all_layouts() {
   std::vector<Layout> layouts = equal_layouts();
   layouts.insert(layouts.end(), expert_layouts().begin(), expert_layouts().end());
+  layouts.insert(layouts.end(), context_expert_layouts().begin(), context_expert_layouts().end());
   layouts.push_back({.name = "dp4_ep2_bf16_zero1",
                      .dp = 4,
                      .ep = 2,
@@ -269,7 +287,8 @@ ModelGraph small_model(Style style, std::int32_t blocks) {
   shape.feed_forward = 64;
   shape.vocabulary = kVocabulary;
   shape.max_sequence = kSequence;
-  if (style == Style::kLlama || style == Style::kExperts) {
+  const bool experts = style == Style::kExperts || style == Style::kUnbalancedExperts;
+  if (style == Style::kLlama || experts) {
     shape.kv_heads = 2;
     shape.norm = OpVariant::kRmsNorm;
     shape.activation = OpVariant::kSwiGlu;
@@ -277,10 +296,10 @@ ModelGraph small_model(Style style, std::int32_t blocks) {
     shape.biases = false;
     shape.qkv_bias = false;
     shape.tied_embeddings = false;
-    if (style == Style::kExperts) {
+    if (experts) {
       shape.experts = 4;
       shape.feed_forward = 24;
-      shape.balance = 0.01;
+      shape.balance = style == Style::kExperts ? 0.01 : 0;
     }
   } else if (style == Style::kEncoder) {
     shape.activation = OpVariant::kRelu;
@@ -290,8 +309,8 @@ ModelGraph small_model(Style style, std::int32_t blocks) {
     shape.loss = LayerOpKind::kSquaredError;
     shape.dropout = 0.2;
   }
-  auto model = make_transformer(
-      "small", style == Style::kLlama || style == Style::kExperts ? "llama" : "gpt2", shape);
+  auto model =
+      make_transformer("small", style == Style::kLlama || experts ? "llama" : "gpt2", shape);
   SW_CHECK(model, model.error().to_string());
   return std::move(*model);
 }

@@ -35,6 +35,7 @@ struct Layout {
   bool sequence_parallel = false;
   DType compute = DType::kFloat32;  ///< with fp32 master weights, where it is another
   bool experts = false;             ///< of a model with experts
+  bool balanced = true;             ///< with a balance term, where there are experts
 };
 void PrintTo(const Layout& layout, std::ostream* out);
 
@@ -42,13 +43,16 @@ void PrintTo(const Layout& layout, std::ostream* out);
 [[nodiscard]] const std::vector<Layout>& equal_layouts();
 /// The same of a model with experts.
 [[nodiscard]] const std::vector<Layout>& expert_layouts();
+/// Of such a model without a balance term, which is one of whole sequences.
+[[nodiscard]] const std::vector<Layout>& context_expert_layouts();
 /// These and more, for what does not depend on rounding: one list, memory.
 [[nodiscard]] std::vector<Layout> all_layouts();
 
 enum class Style : std::uint8_t {
-  kGpt,      ///< layer norm, GELU, learned positions, biases, tied head
-  kLlama,    ///< RMS norm, SwiGLU, rotary positions, grouped heads, own head
-  kExperts,  ///< as kLlama, with 4 experts of which a token visits 2, and a balance term
+  kGpt,                ///< layer norm, GELU, learned positions, biases, tied head
+  kLlama,              ///< RMS norm, SwiGLU, rotary positions, grouped heads, own head
+  kExperts,            ///< as kLlama, with 4 experts of which a token visits 2, and a balance term
+  kUnbalancedExperts,  ///< the same without the balance term
   kEncoder,  ///< post-norm, bidirectional, ReLU, squared error, dropout; else as kGpt, own head
 };
 
