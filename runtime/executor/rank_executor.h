@@ -58,8 +58,8 @@ class RankExecutor {
   /// Content of a persistent tensor, for tests and checkpoints; between steps it may be changed.
   /// REQUIRES: the device's memory is the host's.
   [[nodiscard]] std::span<float> persistent(TensorId tensor);
-  /// Copies elements of a persistent tensor, as they are stored, from the device: those from `first`
-  /// on, as many as `to` has room for.
+  /// Copies elements of a persistent tensor, as they are stored, from the device: those from
+  /// `first` on, as many as `to` has room for.
   void read_persistent(TensorId tensor, std::int64_t first, std::span<std::byte> to);
 
  private:

@@ -80,8 +80,12 @@ TEST(MetricsOutput, IsWholeWhileTheRunGoesOn) {
 }
 
 TEST(RunProxy, TrainsALargePlanInSmall) {
+  const TemporaryFolder folder;
+  const std::string plan = (folder.path() / "large.plan.json").string();
+  ASSERT_TRUE(write_file(plan, R"({"version": 1, "model": "llama3-70b", "cluster": "2x8xh100-sxm",
+      "sequence": 8192, "global_batch": 64, "tp": 8, "pp": 2, "recompute": "full"})"));
   const CliResult result = run_stagewright({"run",
-                                            example("llama3-70b-128xh100.plan.json"),
+                                            plan,
                                             "--proxy",
                                             "--data",
                                             example("models"),
