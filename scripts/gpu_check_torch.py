@@ -140,6 +140,16 @@ def seconds_of_step(sizes, llama, compiled, device):
     return statistics.median(times)
 
 
+def save(arguments, figures, summary, failures):
+    step = {"step": "torch-" + arguments.model, "status": "failed" if failures else "passed",
+            "summary": f"PyTorch {figures['torch']} on {figures['device']}: " + ", ".join(summary), "figures": figures}
+    path = os.path.join(arguments.folder, step["step"] + ".step.json")
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(step, file, indent=2)
+    os.replace(path + ".new", path)
+    print(f"{step['step']}: {step['status']}: {step['summary']}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=sorted(SIZES), required=True)
@@ -162,13 +172,7 @@ def main():
             failures += 1
             figures[name + "_failure"] = str(problem)[:2000]
             summary.append(f"{name} failed: {str(problem).splitlines()[0] if str(problem) else type(problem).__name__}")
-    step = {"step": "torch-" + arguments.model, "status": "failed" if failures else "passed",
-            "summary": f"PyTorch {torch.__version__} on {device}: " + ", ".join(summary), "figures": figures}
-    path = os.path.join(arguments.folder, step["step"] + ".step.json")
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(step, file, indent=2)
-    os.replace(path + ".new", path)
-    print(f"{step['step']}: {step['status']}: {step['summary']}")
+        save(arguments, figures, summary, failures)  # what follows may not end in time
     return 1 if failures else 0
 
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/compute/kernels/float_math.h"
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 namespace stagewright::kernels {
@@ -20,6 +21,11 @@ struct GeluForward {
     const auto v = static_cast<float>(x[i]);
     y[i] = static_cast<T>(v * sigmoid(gelu_argument(v)));
   }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.write(y);
+  }
 };
 
 /// dx = dy gelu'(x); dx may be dy or x.
@@ -34,6 +40,12 @@ struct GeluBackward {
     const float slope = 1.5957691216F * (1.0F + 0.134145F * v * v);
     dx[i] = static_cast<T>(static_cast<float>(dy[i]) * s * (1.0F + v * (1.0F - s) * slope));
   }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.read(dy);
+    visit.write(dx);
+  }
 };
 
 /// y = max(x, 0); y may be x.
@@ -44,6 +56,11 @@ struct ReluForward {
   SW_HOST_DEVICE void operator()(Index i) const {
     const auto v = static_cast<float>(x[i]);
     y[i] = static_cast<T>(v > 0.0F ? v : 0.0F);
+  }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.write(y);
   }
 };
 
@@ -56,6 +73,12 @@ struct ReluBackward {
   SW_HOST_DEVICE void operator()(Index i) const {
     const auto g = static_cast<float>(dy[i]);
     dx[i] = static_cast<T>(static_cast<float>(x[i]) > 0.0F ? g : 0.0F);
+  }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.read(dy);
+    visit.write(dx);
   }
 };
 
@@ -71,10 +94,15 @@ struct SwigluForward {
     const T* gate = x + row * 2 * width;
     const T* up = gate + width;
     T* out = y + row * width;
-    team.each(width, [=](Index i) {
-      const auto g = static_cast<float>(gate[i]);
-      out[i] = static_cast<T>(g * sigmoid(g) * static_cast<float>(up[i]));
-    });
+    team.each(width,
+              over(
+                  [](Index i, const T* gates, const T* ups, T* o) {
+                    const auto g = static_cast<float>(gates[i]);
+                    o[i] = static_cast<T>(g * sigmoid(g) * static_cast<float>(ups[i]));
+                  },
+                  reads(gate),
+                  reads(up),
+                  writes(out)));
   }
 };
 
@@ -92,14 +120,21 @@ struct SwigluBackward {
     const T* grad = dy + row * width;
     T* gate_gradient = dx + row * 2 * width;
     T* up_gradient = gate_gradient + width;
-    team.each(width, [=](Index i) {
-      const auto g = static_cast<float>(gate[i]);
-      const auto u = static_cast<float>(up[i]);
-      const auto d = static_cast<float>(grad[i]);
-      const float s = sigmoid(g);
-      gate_gradient[i] = static_cast<T>(d * u * s * (1.0F + g * (1.0F - s)));
-      up_gradient[i] = static_cast<T>(d * g * s);
-    });
+    team.each(width,
+              over(
+                  [](Index i, const T* gates, const T* ups, const T* grads, T* dgate, T* dup) {
+                    const auto g = static_cast<float>(gates[i]);
+                    const auto u = static_cast<float>(ups[i]);
+                    const auto d = static_cast<float>(grads[i]);
+                    const float s = sigmoid(g);
+                    dgate[i] = static_cast<T>(d * u * s * (1.0F + g * (1.0F - s)));
+                    dup[i] = static_cast<T>(d * g * s);
+                  },
+                  reads(gate),
+                  reads(up),
+                  reads(grad),
+                  writes(gate_gradient),
+                  writes(up_gradient)));
   }
 };
 

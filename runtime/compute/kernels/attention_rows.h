@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/compute/kernels/float_math.h"
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 /// Row kernels of attention between its matrix products; one row is one query
@@ -32,12 +33,14 @@ struct AttentionSoftmax {
     float* s = scores + row * mask.keys;
     const Index visible = mask.visible(row);
     const float factor = scale;
-    const float largest = team.max(visible, [=](Index i) { return s[i]; }) * factor;
-    const float sum = team.sum(visible, [=](Index i) {
-      const float e = fast_exp(s[i] * factor - largest);
-      s[i] = e;
+    const auto value = [](Index i, const float* x) { return x[i]; };
+    const float largest = team.max(visible, over(value, reads(s))) * factor;
+    const auto weight = [=](Index i, float* x) {
+      const float e = fast_exp(x[i] * factor - largest);
+      x[i] = e;
       return e;
-    });
+    };
+    const float sum = team.sum(visible, over(weight, changes(s)));
     float* masked = s + visible;
     team.each(mask.keys - visible, [=](Index i) { masked[i] = 0.0F; });
     team.once([&] {
@@ -95,7 +98,8 @@ struct AttentionProbabilities {
     const Index visible = mask.visible(row);
     const float factor = scale;
     const float shift = log_sum_exp[row];
-    team.each(visible, [=](Index i) { s[i] = fast_exp(s[i] * factor - shift); });
+    const auto weigh = [=](Index i, float* x) { x[i] = fast_exp(x[i] * factor - shift); };
+    team.each(visible, over(weigh, changes(s)));
     float* masked = s + visible;
     team.each(mask.keys - visible, [=](Index i) { masked[i] = 0.0F; });
   }
@@ -115,7 +119,10 @@ struct AttentionScoreGradient {
     float* g = gradient + row * keys;
     const float shift = delta[row];
     const float factor = scale;
-    team.each(keys, [=](Index i) { g[i] = p[i] * (g[i] - shift) * factor; });
+    const auto turn = [=](Index i, const float* weight, float* grad) {
+      grad[i] = weight[i] * (grad[i] - shift) * factor;
+    };
+    team.each(keys, over(turn, reads(p), changes(g)));
   }
 };
 
@@ -130,7 +137,8 @@ struct RowDot {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const float* x = a + row * stride;
     const float* y = b + row * stride;
-    const float sum = team.sum(width, [=](Index i) { return x[i] * y[i]; });
+    const auto product = [](Index i, const float* u, const float* v) { return u[i] * v[i]; };
+    const float sum = team.sum(width, over(product, reads(x), reads(y)));
     team.once([&] { result[row] = sum; });
   }
 };
@@ -145,7 +153,7 @@ struct ScaleRows {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     float* out = y + row * stride;
     const float f = factor[row];
-    team.each(width, [=](Index i) { out[i] *= f; });
+    team.each(width, over([=](Index i, float* o) { o[i] *= f; }, changes(out)));
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 namespace stagewright::kernels {
@@ -15,8 +16,14 @@ struct AddBias {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = x + row * width;
     T* out = y + row * width;
-    const float* b = bias;
-    team.each(width, [=](Index i) { out[i] = static_cast<T>(static_cast<float>(in[i]) + b[i]); });
+    team.each(width,
+              over(
+                  [](Index i, const T* v, const float* b, T* o) {
+                    o[i] = static_cast<T>(static_cast<float>(v[i]) + b[i]);
+                  },
+                  reads(in),
+                  reads(bias),
+                  writes(out)));
   }
 };
 
@@ -33,10 +40,16 @@ struct AddBiasResidual {
     const T* in = x + row * width;
     const T* skip = residual + row * width;
     T* out = y + row * width;
-    const float* b = bias;
-    team.each(width, [=](Index i) {
-      out[i] = static_cast<T>(static_cast<float>(in[i]) + b[i] + static_cast<float>(skip[i]));
-    });
+    team.each(width,
+              over(
+                  [](Index i, const T* v, const float* b, const T* s, T* o) {
+                    o[i] =
+                        static_cast<T>(static_cast<float>(v[i]) + b[i] + static_cast<float>(s[i]));
+                  },
+                  reads(in),
+                  reads(bias),
+                  reads(skip),
+                  writes(out)));
   }
 };
 

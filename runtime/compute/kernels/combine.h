@@ -19,6 +19,11 @@ struct Combine {
     const T b = x[i];
     sum[i] = maximum ? (a < b ? b : a) : a + b;
   }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.change(sum);
+    visit.read(x);
+  }
 };
 using CombineFloat32 = Combine<float>;
 using CombineInt32 = Combine<std::int32_t>;
@@ -33,6 +38,12 @@ struct CombineBFloat16 {
     const float b = from_bfloat16(x[i]);
     sum[i] = to_bfloat16(maximum ? (a < b ? b : a) : a + b);
   }
+  static constexpr Index kPack = 8;
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.change(sum);
+    visit.read(x);
+  }
 };
 struct CombineFloat16 {
   std::uint16_t* sum;
@@ -42,6 +53,12 @@ struct CombineFloat16 {
     const float a = from_float16(sum[i]);
     const float b = from_float16(x[i]);
     sum[i] = to_float16(maximum ? (a < b ? b : a) : a + b);
+  }
+  static constexpr Index kPack = 8;
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.change(sum);
+    visit.read(x);
   }
 };
 

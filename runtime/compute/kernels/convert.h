@@ -61,24 +61,48 @@ struct ToBFloat16 {
   const float* x;
   std::uint16_t* y;
   SW_HOST_DEVICE void operator()(Index i) const { y[i] = to_bfloat16(x[i]); }
+  static constexpr Index kPack = 8;
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.write(y);
+  }
 };
 
 struct FromBFloat16 {
   const std::uint16_t* x;
   float* y;
   SW_HOST_DEVICE void operator()(Index i) const { y[i] = from_bfloat16(x[i]); }
+  static constexpr Index kPack = 8;
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.write(y);
+  }
 };
 
 struct ToFloat16 {
   const float* x;
   std::uint16_t* y;
   SW_HOST_DEVICE void operator()(Index i) const { y[i] = to_float16(x[i]); }
+  static constexpr Index kPack = 8;
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.write(y);
+  }
 };
 
 struct FromFloat16 {
   const std::uint16_t* x;
   float* y;
   SW_HOST_DEVICE void operator()(Index i) const { y[i] = from_float16(x[i]); }
+  static constexpr Index kPack = 8;
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(x);
+    visit.write(y);
+  }
 };
 
 void convert(const ToBFloat16& kernel, Index count);

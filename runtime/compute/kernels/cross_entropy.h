@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/compute/kernels/float_math.h"
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 /// Cross entropy over a vocabulary that may be divided among ranks, each with
@@ -31,7 +32,8 @@ struct RowMax {
   template <class Team>
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = logits + row * stride;
-    const float largest = team.max(width, [=](Index i) { return static_cast<float>(in[i]); });
+    const auto value = [](Index i, const T* x) { return static_cast<float>(x[i]); };
+    const float largest = team.max(width, over(value, reads(in)));
     team.once([&] { row_max[row] = largest; });
   }
 };
@@ -52,8 +54,10 @@ struct RowSumExp {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = logits + row * stride;
     const float largest = row_max[row];
-    const float sum =
-        team.sum(width, [=](Index i) { return fast_exp(static_cast<float>(in[i]) - largest); });
+    const auto weight = [=](Index i, const T* x) {
+      return fast_exp(static_cast<float>(x[i]) - largest);
+    };
+    const float sum = team.sum(width, over(weight, reads(in)));
     const Index target = targets[row] - vocab_begin;
     const bool mine = targets[row] >= 0 && target >= 0 && target < width;
     team.once([&] {
@@ -88,9 +92,10 @@ struct CrossEntropyBackward {
     }
     const float largest = row_max[row];
     const float factor = scale / row_sum[row];
-    team.each(width, [=](Index i) {
-      out[i] = static_cast<T>(fast_exp(static_cast<float>(in[i]) - largest) * factor);
-    });
+    const auto share = [=](Index i, const T* x, T* o) {
+      o[i] = static_cast<T>(fast_exp(static_cast<float>(x[i]) - largest) * factor);
+    };
+    team.each(width, over(share, reads(in), writes(out)));
     team.sync();
     const Index target = targets[row] - vocab_begin;
     if (target >= 0 && target < width) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "runtime/compute/kernels/packs.h"
 #include "runtime/compute/kernels/device_grid.h"
 #include "runtime/compute/kernels/portable.h"
 
@@ -22,27 +23,20 @@ class Block {
 
   template <class Body>
   __device__ void each(Index n, Body body) const {
-    for (Index i = threadIdx.x; i < n; i += blockDim.x) {
-      body(i);
-    }
+    run_each(n, threadIdx.x, blockDim.x, body);
   }
 
   template <class Term>
   [[nodiscard]] __device__ float sum(Index n, Term term) const {
-    float total = 0.0F;
-    for (Index i = threadIdx.x; i < n; i += blockDim.x) {
-      total += term(i);
-    }
-    return reduce(total, 0.0F, [](float a, float b) { return a + b; });
+    const auto add = [](float a, float b) { return a + b; };
+    return reduce(join_each(n, threadIdx.x, blockDim.x, 0.0F, term, add), 0.0F, add);
   }
 
   template <class Term>
   [[nodiscard]] __device__ float max(Index n, Term term) const {
-    float largest = -INFINITY;
-    for (Index i = threadIdx.x; i < n; i += blockDim.x) {
-      largest = fmaxf(largest, term(i));
-    }
-    return reduce(largest, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
+    const auto larger = [](float a, float b) { return fmaxf(a, b); };
+    return reduce(
+        join_each(n, threadIdx.x, blockDim.x, -INFINITY, term, larger), -INFINITY, larger);
   }
 
   template <class Body>

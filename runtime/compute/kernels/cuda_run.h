@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/compute/kernels/cuda_block.h"
+#include "runtime/compute/kernels/packs.h"
 #include "runtime/compute/kernels/device_grid.h"
 #include "runtime/compute/kernels/portable.h"
 
@@ -18,10 +19,10 @@ __device__ void run_rows(Index rows, const Kernel& kernel) {
 
 template <class Kernel>
 __device__ void run_elements(Index count, const Kernel& kernel) {
-  const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
-  for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
-    kernel(i);
-  }
+  run_each(count,
+           static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x,
+           static_cast<Index>(gridDim.x) * blockDim.x,
+           kernel);
 }
 
 // A block sums 32 columns: each of its 8 warps every eighth row, then the parts in order.

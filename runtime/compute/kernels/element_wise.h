@@ -10,6 +10,10 @@ struct Fill {
   T* y;
   float value;
   SW_HOST_DEVICE void operator()(Index i) const { y[i] = static_cast<T>(value); }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.write(y);
+  }
 };
 
 /// y[i] = a[i] + b[i]; y may be a or b.
@@ -20,6 +24,12 @@ struct Add {
   T* y;
   SW_HOST_DEVICE void operator()(Index i) const {
     y[i] = static_cast<T>(static_cast<float>(a[i]) + static_cast<float>(b[i]));
+  }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.read(a);
+    visit.read(b);
+    visit.write(y);
   }
 };
 

@@ -40,6 +40,10 @@ struct Gated {
       scaled(i);
     }
   }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    update.operands(visit);
+  }
 };
 
 }  // namespace stagewright::kernels

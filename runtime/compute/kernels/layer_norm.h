@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 /// Layer normalisation (Ba et al. 2016) over the last axis.  Shapes: x, y, dx,
@@ -24,19 +25,19 @@ struct LayerNormForward {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = x + row * width;
     T* out = y + row * width;
-    const float* g = gamma;
-    const float* b = beta;
     const float inverse_width = 1.0F / static_cast<float>(width);
-    const float mu =
-        team.sum(width, [=](Index i) { return static_cast<float>(in[i]); }) * inverse_width;
-    const float variance = team.sum(width, [=](Index i) {
-      const float d = static_cast<float>(in[i]) - mu;
+    const auto value = [](Index i, const T* v) { return static_cast<float>(v[i]); };
+    const float mu = team.sum(width, over(value, reads(in))) * inverse_width;
+    const auto square = [=](Index i, const T* v) {
+      const float d = static_cast<float>(v[i]) - mu;
       return d * d;
-    }) * inverse_width;
+    };
+    const float variance = team.sum(width, over(square, reads(in))) * inverse_width;
     const float scale = 1.0F / std::sqrt(variance + epsilon);
-    team.each(width, [=](Index i) {
-      out[i] = static_cast<T>((static_cast<float>(in[i]) - mu) * scale * g[i] + b[i]);
-    });
+    const auto normalize = [=](Index i, const T* v, const float* g, const float* b, T* o) {
+      o[i] = static_cast<T>((static_cast<float>(v[i]) - mu) * scale * g[i] + b[i]);
+    };
+    team.each(width, over(normalize, reads(in), reads(gamma), reads(beta), writes(out)));
     team.once([&] {
       mean[row] = mu;
       rstd[row] = scale;
@@ -61,27 +62,34 @@ struct LayerNormInputGradient {
     const T* in = x + row * width;
     const T* grad = dy + row * width;
     T* out = dx + row * width;
-    const float* g = gamma;
     const float mu = mean[row];
     const float scale = rstd[row];
     const float inverse_width = 1.0F / static_cast<float>(width);
-    const float mean_grad = team.sum(width, [=](Index i) {
-      return static_cast<float>(grad[i]) * g[i];
-    }) * inverse_width;
-    const float mean_dot = team.sum(width, [=](Index i) {
-      return static_cast<float>(grad[i]) * g[i] * (static_cast<float>(in[i]) - mu);
-    }) * inverse_width * scale;
-    const auto gradient = [=](Index i) {
-      const float normalized = (static_cast<float>(in[i]) - mu) * scale;
-      return scale * (static_cast<float>(grad[i]) * g[i] - mean_grad - normalized * mean_dot);
+    const auto weighted = [](Index i, const T* d, const float* g) {
+      return static_cast<float>(d[i]) * g[i];
+    };
+    const float mean_grad =
+        team.sum(width, over(weighted, reads(grad), reads(gamma))) * inverse_width;
+    const auto dot = [=](Index i, const T* v, const T* d, const float* g) {
+      return static_cast<float>(d[i]) * g[i] * (static_cast<float>(v[i]) - mu);
+    };
+    const float mean_dot =
+        team.sum(width, over(dot, reads(in), reads(grad), reads(gamma))) * inverse_width * scale;
+    const auto gradient = [=](Index i, const T* v, const T* d, const float* g) {
+      const float normalized = (static_cast<float>(v[i]) - mu) * scale;
+      return scale * (static_cast<float>(d[i]) * g[i] - mean_grad - normalized * mean_dot);
     };
     if (residual == nullptr) {
-      team.each(width, [=](Index i) { out[i] = static_cast<T>(gradient(i)); });
+      const auto store = [=](Index i, const T* v, const T* d, const float* g, T* o) {
+        o[i] = static_cast<T>(gradient(i, v, d, g));
+      };
+      team.each(width, over(store, reads(in), reads(grad), reads(gamma), writes(out)));
     } else {
       const T* skip = residual + row * width;
-      team.each(width, [=](Index i) {
-        out[i] = static_cast<T>(static_cast<float>(skip[i]) + gradient(i));
-      });
+      const auto store = [=](Index i, const T* v, const T* d, const float* g, const T* s, T* o) {
+        o[i] = static_cast<T>(static_cast<float>(s[i]) + gradient(i, v, d, g));
+      };
+      team.each(width, over(store, reads(in), reads(grad), reads(gamma), reads(skip), writes(out)));
     }
   }
 };

@@ -30,6 +30,13 @@ struct AdamWUpdate {
     const float step = m * correction1 / (std::sqrt(v * correction2) + epsilon);
     parameters[i] = p - learning_rate * (step + weight_decay * p);
   }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.change(parameters);
+    visit.read(gradients);
+    visit.change(first_moment);
+    visit.change(second_moment);
+  }
 };
 
 struct SgdUpdate {
@@ -46,6 +53,12 @@ struct SgdUpdate {
     velocity[i] = v;
     parameters[i] = p - learning_rate * v;
   }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.change(parameters);
+    visit.read(gradients);
+    visit.change(velocity);
+  }
 };
 
 struct PlainSgdUpdate {
@@ -57,6 +70,11 @@ struct PlainSgdUpdate {
   SW_HOST_DEVICE void operator()(Index i) const {
     const float p = parameters[i];
     parameters[i] = p - learning_rate * (gradients[i] * gradient_scale + weight_decay * p);
+  }
+  template <class Visitor>
+  SW_HOST_DEVICE void operands(Visitor& visit) {
+    visit.change(parameters);
+    visit.read(gradients);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 /// Root-mean-square normalisation (Zhang and Sennrich 2019) over the last axis.
@@ -22,14 +23,16 @@ struct RmsNormForward {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = x + row * width;
     T* out = y + row * width;
-    const float* g = gamma;
-    const float mean_square = team.sum(width, [=](Index i) {
-      const auto v = static_cast<float>(in[i]);
+    const auto square = [](Index i, const T* x_row) {
+      const auto v = static_cast<float>(x_row[i]);
       return v * v;
-    }) / static_cast<float>(width);
+    };
+    const float mean_square = team.sum(width, over(square, reads(in))) / static_cast<float>(width);
     const float scale = 1.0F / std::sqrt(mean_square + epsilon);
-    team.each(width,
-              [=](Index i) { out[i] = static_cast<T>(static_cast<float>(in[i]) * scale * g[i]); });
+    const auto normalize = [=](Index i, const T* v, const float* g, T* o) {
+      o[i] = static_cast<T>(static_cast<float>(v[i]) * scale * g[i]);
+    };
+    team.each(width, over(normalize, reads(in), reads(gamma), writes(out)));
     team.once([&] { rstd[row] = scale; });
   }
 };
@@ -50,24 +53,26 @@ struct RmsNormInputGradient {
     const T* in = x + row * width;
     const T* grad = dy + row * width;
     T* out = dx + row * width;
-    const float* g = gamma;
     const float scale = rstd[row];
-    const float mean_dot =
-        team.sum(width,
-                 [=](Index i) {
-                   return static_cast<float>(grad[i]) * g[i] * static_cast<float>(in[i]);
-                 }) /
-        static_cast<float>(width) * scale * scale;
-    const auto gradient = [=](Index i) {
-      return scale * (static_cast<float>(grad[i]) * g[i] - static_cast<float>(in[i]) * mean_dot);
+    const auto dot = [](Index i, const T* v, const T* d, const float* g) {
+      return static_cast<float>(d[i]) * g[i] * static_cast<float>(v[i]);
+    };
+    const float mean_dot = team.sum(width, over(dot, reads(in), reads(grad), reads(gamma))) /
+                           static_cast<float>(width) * scale * scale;
+    const auto gradient = [=](Index i, const T* v, const T* d, const float* g) {
+      return scale * (static_cast<float>(d[i]) * g[i] - static_cast<float>(v[i]) * mean_dot);
     };
     if (residual == nullptr) {
-      team.each(width, [=](Index i) { out[i] = static_cast<T>(gradient(i)); });
+      const auto store = [=](Index i, const T* v, const T* d, const float* g, T* o) {
+        o[i] = static_cast<T>(gradient(i, v, d, g));
+      };
+      team.each(width, over(store, reads(in), reads(grad), reads(gamma), writes(out)));
     } else {
       const T* skip = residual + row * width;
-      team.each(width, [=](Index i) {
-        out[i] = static_cast<T>(static_cast<float>(skip[i]) + gradient(i));
-      });
+      const auto store = [=](Index i, const T* v, const T* d, const float* g, const T* s, T* o) {
+        o[i] = static_cast<T>(static_cast<float>(s[i]) + gradient(i, v, d, g));
+      };
+      team.each(width, over(store, reads(in), reads(grad), reads(gamma), reads(skip), writes(out)));
     }
   }
 };

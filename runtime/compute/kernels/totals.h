@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/compute/kernels/cross_entropy.h"
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 #include "runtime/compute/kernels/squared_error.h"
 
@@ -21,7 +22,9 @@ struct SquareParts {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const float* in = x + row * width;
     const Index left = count - row * width;
-    const float sum = team.sum(left < width ? left : width, [=](Index i) { return in[i] * in[i]; });
+    const float sum =
+        team.sum(left < width ? left : width,
+                 over([](Index i, const float* v) { return v[i] * v[i]; }, reads(in)));
     team.once([&] { parts[row] = sum; });
   }
 };
