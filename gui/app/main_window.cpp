@@ -41,6 +41,7 @@ namespace {
 
 constexpr int kWidth = 1440;
 constexpr int kHeight = 900;
+constexpr int kNoteMilliseconds = 5000;
 
 }  // namespace
 
@@ -68,6 +69,10 @@ MainWindow::MainWindow(const std::string& profiles, QWidget* parent)
   connect(&document_, &Document::working, message_, &MessageBar::show_work);
   connect(&document_, &Document::idle, message_, &MessageBar::work_done);
   connect(message_, &MessageBar::cancelled, &document_, &Document::cancel);
+  connect(&exports_, &FileExport::failed, message_, &MessageBar::show_error);
+  connect(&exports_, &FileExport::written, this, [this](const QString& path) {
+    statusBar()->showMessage(tr("%1 is written").arg(path), kNoteMilliseconds);
+  });
   take_document();
 }
 

@@ -8,6 +8,7 @@
 
 #include "gui/app/command_set.h"
 #include "gui/models/document.h"
+#include "gui/models/file_export.h"
 #include "gui/models/selection.h"
 #include "gui/widgets/theme.h"
 
@@ -56,13 +57,14 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ExploreCommands* explore() { return explore_; }
   [[nodiscard]] LayoutCommands* layouts() { return layouts_; }
   [[nodiscard]] Autosave* autosave() { return autosave_; }
+  [[nodiscard]] const FileExport& exports() const { return exports_; }
   [[nodiscard]] CommandSet& commands() { return commands_; }
 
   void open(const QString& path);
   [[nodiscard]] ComparePanel* compare() { return compare_; }
   void set_theme(Theme theme);
-  /// Writes what is open; the suffix is added where the path lacks it.  REQUIRES: a file to which
-  /// the exporter applies.
+  /// Starts to write what is open; the suffix is added where the path lacks it.  REQUIRES: a file
+  /// to which the exporter applies.
   void export_to(const QString& path, const Exporter& exporter);
   /// Puts a view into a dock of the window, with a command to show and hide it.  `name` is stored
   /// in saved layouts.
@@ -117,6 +119,7 @@ class MainWindow : public QMainWindow {
   QMenu* menu_of(const QString& title, const QStringList& commands);
 
   Document document_;
+  FileExport exports_;
   Selection selection_;
   CommandSet commands_;
   TimelineView* timeline_ = nullptr;

@@ -7,8 +7,8 @@
 #include <QtCore/QSettings>
 #include <QtWidgets/QFileDialog>
 #include <QtWidgets/QMenu>
+#include <QtWidgets/QStatusBar>
 
-#include "core/base/file.h"
 #include "gui/app/edit_commands.h"
 #include "gui/app/keys_dialog.h"
 #include "gui/app/main_window.h"
@@ -129,17 +129,8 @@ void MainWindow::export_file() {
 }
 
 void MainWindow::export_to(const QString& path, const Exporter& exporter) {
-  const auto content = exporter.write(*document_.file(), *document_.step());
-  const std::string suffix = exporter.suffix;
-  std::string name = path.toStdString();
-  if (!name.ends_with(suffix)) {
-    name += suffix;
-  }
-  const Result<void> written =
-      content ? write_file(name, *content) : Result<void>(tl::unexpected<Error>(content.error()));
-  if (!written) {
-    message_->show_error(QString::fromStdString(written.error().to_string()));
-  }
+  statusBar()->showMessage(tr("Writing %1").arg(path));
+  exports_.start(document_.shared_file(), document_.step(), exporter, path);
 }
 
 void MainWindow::show_keys() {

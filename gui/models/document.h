@@ -68,6 +68,7 @@ class Document : public QObject {
 
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] const OpenedFile* file() const { return file_.get(); }
+  [[nodiscard]] std::shared_ptr<const OpenedFile> shared_file() const { return file_; }
   /// Null without a file, as the next.
   [[nodiscard]] std::shared_ptr<const ShownStep> step() const { return step_; }
   /// While two are compared, those of both.

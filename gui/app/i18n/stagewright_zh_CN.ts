@@ -1028,6 +1028,14 @@
         <source>Saved &amp;layouts</source>
         <translation>已保存的布局(&amp;L)</translation>
     </message>
+    <message>
+        <source>%1 is written</source>
+        <translation>已写入 %1</translation>
+    </message>
+    <message>
+        <source>Writing %1</source>
+        <translation>正在写入 %1</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::MemoryView</name>

@@ -1,0 +1,43 @@
+#include "gui/models/file_export.h"
+
+#include <string>
+#include <utility>
+
+#include <QtCore/QMetaObject>
+
+#include "core/base/file.h"
+
+namespace stagewright::gui {
+
+FileExport::FileExport(QObject* parent) : QObject(parent) {
+  threads_.setMaxThreadCount(1);
+}
+
+FileExport::~FileExport() {
+  threads_.waitForDone();
+}
+
+void FileExport::start(std::shared_ptr<const OpenedFile> file,
+                       std::shared_ptr<const ShownStep> step,
+                       const Exporter& exporter,
+                       const QString& path) {
+  const QString suffix = QString::fromLatin1(exporter.suffix);
+  const QString name = path.endsWith(suffix) ? path : path + suffix;
+  ++pending_;
+  threads_.start([this, file = std::move(file), step = std::move(step), exporter, name] {
+    const auto content = exporter.write(*file, *step);
+    const Result<void> result = content ? write_file(name.toStdString(), *content)
+                                        : Result<void>(tl::unexpected<Error>(content.error()));
+    const QString problem = result ? QString() : QString::fromStdString(result.error().to_string());
+    QMetaObject::invokeMethod(this, [this, name, problem] {
+      --pending_;
+      if (problem.isEmpty()) {
+        emit written(name);
+      } else {
+        emit failed(problem);
+      }
+    });
+  });
+}
+
+}  // namespace stagewright::gui
