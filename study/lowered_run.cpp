@@ -11,6 +11,7 @@
 #include "core/model/transformer.h"
 #include "core/training/run_sizes.h"
 #include "planner/lower/lower.h"
+#include "planner/schedules/registry.h"
 #include "sim/cost/calibrated_cost.h"
 #include "sim/cost/run_choices.h"
 #include "sim/engine/static_pass.h"
@@ -33,18 +34,36 @@ DType compute_type(const TrainingRun& run) {
     case MatrixFormat::kFloat16:
       return DType::kFloat16;
     case MatrixFormat::kBFloat16:
+      break;
     case MatrixFormat::kFloat8:
     case MatrixFormat::kFloat8Blocks:
     case MatrixFormat::kFloat4:
-      break;
+      return DType::kFloat8;  // the cost model knows which
   }
   return DType::kBFloat16;
 }
 
+/// Lists have whole experts in every block, and tokens that no other rank holds.
+Result<void> check_experts(const TrainingRun& run) {
+  if (!run.experts) {
+    return {};
+  }
+  if (run.experts->shared_feed_forward > 0) {
+    return unsupported("an expert that every token visits");
+  }
+  if (run.experts->dense_layers > 0) {
+    return unsupported("experts in some of the layers");
+  }
+  if (run.tp > 1 || run.expert_tp.value_or(1) > 1) {
+    return unsupported("experts with tensor parallelism as the framework runs them");
+  }
+  return {};
+}
+
 Result<void> check_expressible(const TrainingSetup& setup, const RunChoices& choices) {
   const TrainingRun& run = setup.run;
-  if (run.experts || run.ep > 1) {
-    return unsupported("a model with experts");
+  if (auto able = check_experts(run); !able) {
+    return able;
   }
   if (run.encoder || !run.causal) {
     return unsupported("an encoder");
@@ -52,19 +71,12 @@ Result<void> check_expressible(const TrainingSetup& setup, const RunChoices& cho
   if (run.latent_attention) {
     return unsupported("latent attention");
   }
-  if (run.cp > 1) {  // the closed form has been held against such runs, the list has not
-    return unsupported("context parallelism as the framework runs it");
-  }
   if (run.shard_group > 0) {
     return unsupported("state sharded over some of the replicas");
   }
   if (run.vocabulary_placement != VocabularyPlacement::kEnds &&
       run.vocabulary_placement != VocabularyPlacement::kRedistributed) {
     return unsupported("a vocabulary divided over the stages");
-  }
-  if (run.format == MatrixFormat::kFloat8 || run.format == MatrixFormat::kFloat8Blocks ||
-      run.format == MatrixFormat::kFloat4) {
-    return unsupported("an 8-bit or 4-bit format");
   }
   if (choices.recompute == Recompute::kSelective &&
       run.selective != SelectiveKind::kAttentionCore) {
@@ -131,13 +143,18 @@ Result<std::vector<StagePlan>> stages_of(const TrainingRun& run,
   return stages;
 }
 
-/// Nodes of as many devices as reach each other over the inner link.
+/// Nodes of as many devices as reach each other over the inner link; all alike, so that 256 devices
+/// use 64 in each of four racks of 72.
 Cluster cluster_of(const TrainingSetup& setup) {
   Cluster cluster;
   cluster.types = {setup.device};
   const std::int64_t devices = setup.run.devices();
-  const auto each = static_cast<std::size_t>(std::min<std::int64_t>(setup.domain, devices));
-  const auto nodes = static_cast<std::size_t>((devices + setup.domain - 1) / setup.domain);
+  std::int64_t each_node = std::min<std::int64_t>(setup.domain, devices);
+  while (devices % each_node != 0) {
+    --each_node;
+  }
+  const auto each = static_cast<std::size_t>(each_node);
+  const auto nodes = static_cast<std::size_t>(devices / each_node);
   for (std::size_t node = 0; node < nodes; ++node) {
     cluster.nodes.push_back({.name = "", .devices = std::vector<std::int32_t>(each, 0)});
   }
@@ -158,16 +175,32 @@ void shard_by_layer(const TrainingRun& run, Plan& plan) {
   plan.gather_residency = 0;
 }
 
+/// What frameworks do where a run names no order, and the names that records have for orders.
 std::string schedule_of(const TrainingRun& run) {
-  const bool interleaved = run.schedule.empty()
-                               ? run.virtual_stages > 1
-                               : run.schedule.find("interleaved") != std::string::npos;
-  return interleaved ? "interleaved-1f1b" : run.schedule.empty() ? "1f1b" : run.schedule;
+  if (run.schedule.empty()) {
+    return run.virtual_stages > 1 ? "interleaved-1f1b" : "1f1b";
+  }
+  if (run.schedule == "zero-bubble") {
+    return "zb-h1";
+  }
+  if (run.schedule == "interleaved-zero-bubble") {
+    return run.schedule;
+  }
+  return run.schedule.find("interleaved") == std::string::npos ? run.schedule : "interleaved-1f1b";
 }
 
 }  // namespace
 
-Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& constants) {
+Result<LoweredRun> lowered_run(const TrainingSetup& stated, const StepConstants& constants) {
+  auto schedule = find_schedule(schedule_of(stated.run));
+  if (!schedule) {
+    return pass_on(std::move(schedule));
+  }
+  TrainingSetup setup = stated;
+  if (setup.run.pp > 1 && setup.run.virtual_stages == 1) {
+    // Records name orders of two stages a rank (ZB-V, DualPipeV) without saying so again.
+    setup.run.virtual_stages = schedule->default_virtual_stages;
+  }
   const TrainingRun& run = setup.run;
   const RunChoices choices = choices_of(setup);
   if (auto able = check_expressible(setup, choices); !able) {
@@ -176,6 +209,11 @@ Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& 
   TransformerShape shape = run.shape;
   shape.max_sequence = std::max(shape.max_sequence, run.sequence);
   shape.vocabulary = std::llround(padded_vocabulary(run, setup.framework));
+  if (run.experts) {
+    shape.experts = run.experts->experts;
+    shape.experts_per_token = run.experts->per_token;
+    shape.feed_forward = run.experts->feed_forward;
+  }
   auto model = make_transformer("model", "gpt2", shape);
   if (!model) {
     return pass_on(std::move(model));
@@ -188,10 +226,12 @@ Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& 
   Plan& plan = lowered.plan;
   plan.stages = *std::move(stages);
   plan.virtual_stages = run.virtual_stages;
+  plan.cp = run.cp;
+  plan.ep = run.ep;
   plan.sequence = static_cast<std::int32_t>(run.sequence);
   plan.micro_batch_size = run.micro_batch;
   plan.micro_batches = static_cast<std::int32_t>(run.micro_batches);
-  plan.schedule = schedule_of(run);
+  plan.schedule = schedule->name;
   plan.sequence_parallel = choices.sequence_parallel;
   plan.zero_stage = run.zero_stage;
   plan.precision.compute = compute_type(run);
@@ -199,7 +239,8 @@ Result<LoweredRun> lowered_run(const TrainingSetup& setup, const StepConstants& 
       choices.gradient_32 ? DType::kFloat32
       : plan.precision.compute == DType::kFloat32 || plan.precision.compute == DType::kTf32
           ? DType::kFloat32
-          : plan.precision.compute;
+      : plan.precision.compute == DType::kFloat8 ? DType::kBFloat16
+                                                 : plan.precision.compute;
   if (plan.zero_stage == 3) {
     shard_by_layer(run, plan);
   }
@@ -218,7 +259,9 @@ Result<Duration> static_step_time(const TrainingSetup& setup, const StepConstant
   if (!schedule) {
     return tl::unexpected<Error>(schedule.error());
   }
-  const auto cost = make_calibrated_cost(constants, setup);
+  TrainingSetup priced = setup;
+  priced.run.shape = lowered->model.shape;
+  const auto cost = make_calibrated_cost(constants, priced);
   const auto simulation =
       simulate(*schedule, lowered->cluster, *cost, {.trace = TraceDetail::kNone});
   if (!simulation) {

@@ -17,8 +17,8 @@ struct LoweredRun {
 };
 
 /// The plan, model and machines of a run, stages cut as the closed form cuts them.  kUnsupported,
-/// saying what, for a run that lowering cannot express: experts, latent attention, context
-/// parallelism, state sharded over some of the replicas, 8-bit formats, ...
+/// saying what, for a run that lowering cannot express: shared experts or experts under tensor
+/// parallelism, latent attention, encoders, state sharded over some of the replicas, ...
 [[nodiscard]] Result<LoweredRun> lowered_run(const TrainingSetup& setup,
                                              const StepConstants& constants);
 

@@ -33,6 +33,36 @@ bool begins_with_word(const std::string& text, const std::string& name) {
   return text.starts_with(name) && (text.size() == name.size() || text[name.size()] == '-');
 }
 
+/// Whether the words of `name` stand in a row in `text`.
+bool has_words(const std::string& text, const std::string& name) {
+  return ("-" + text + "-").find("-" + name + "-") != std::string::npos;
+}
+
+/// The device whose longest name stands in the words: "NVIDIA GeForce RTX 4090", "Tesla T4".
+Result<DeviceType> device_within(const DataFiles& files, const std::string& words) {
+  const std::string text = normal_form(words);
+  std::optional<DeviceType> best;
+  std::size_t longest = 0;
+  for (const std::string& file : files.list("hardware")) {
+    auto device = parse_device(files.find(file).value_or(""), files.where(file));
+    if (!device) {
+      return device;
+    }
+    std::vector<std::string> names = device->aliases;
+    names.push_back(device->name);
+    for (const std::string& name : names) {
+      if (name.size() > longest && has_words(text, name)) {
+        longest = name.size();
+        best = *device;
+      }
+    }
+  }
+  if (best) {
+    return *std::move(best);
+  }
+  return find_device(files, words);
+}
+
 }  // namespace
 
 Result<DeviceType> device_named(const DataFiles& files, const std::string& words) {
@@ -45,7 +75,7 @@ Result<DeviceType> device_named(const DataFiles& files, const std::string& words
   static const std::regex kForm(R"((sxm|pcie|nvl))", std::regex::icase);
   std::smatch model;
   if (!std::regex_search(words, model, kModel)) {
-    return exact;
+    return device_within(files, words);
   }
   const std::string base = model[0].str();
   std::smatch memory;
@@ -69,7 +99,11 @@ Result<DeviceType> device_named(const DataFiles& files, const std::string& words
       return found;
     }
   }
-  return exact;
+  auto within = device_within(files, words);
+  // A size that no file of that device has is another device.
+  const bool other =
+      within && has_memory && within->name.find("-" + memory[1].str() + "gb") == std::string::npos;
+  return other ? exact : within;
 }
 
 Result<FrameworkProfile> framework_named(const DataFiles& files, const std::string& words) {
@@ -80,6 +114,7 @@ Result<FrameworkProfile> framework_named(const DataFiles& files, const std::stri
   const std::string wanted = normal_form(words);
   std::optional<FrameworkProfile> best;
   std::size_t longest = 0;
+  bool begins = false;
   for (const std::string& file : files.list("frameworks")) {
     auto framework = parse_framework(files.find(file).value_or(""), files.where(file));
     if (!framework) {
@@ -88,8 +123,12 @@ Result<FrameworkProfile> framework_named(const DataFiles& files, const std::stri
     std::vector<std::string> names = framework->aliases;
     names.push_back(framework->name);
     for (const std::string& name : names) {
-      if (name.size() > longest && begins_with_word(wanted, normal_form(name))) {
+      // What the words begin with goes before what stands among them.
+      const bool first = begins_with_word(wanted, normal_form(name));
+      if ((first || (!begins && has_words(wanted, normal_form(name)))) &&
+          (first > begins || name.size() > longest)) {
         longest = name.size();
+        begins = first;
         best = *framework;
       }
     }

@@ -2,53 +2,17 @@
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "sim/memory/step_memory.h"
+#include "study/record_links.h"
 #include "study/record_names.h"
 
 namespace stagewright {
 namespace {
-
-/// "4x100 Gb/s ... per node", "(8x400 Gb/s NDR)", "1600 Gb/s RoCE per node", "400 Gb/s ... per
-/// GPU".
-Result<void> read_network(const std::string& words, std::int32_t devices_per_node, LinkSpec& link) {
-  static const std::regex kPorts(R"((?:(\d{1,4})\s*x\s*)?(\d{1,7}(?:\.\d{1,6})?)\s*Gb/s)");
-  std::smatch match;
-  if (!std::regex_search(words, match, kPorts)) {
-    return {};
-  }
-  const double rate = std::stod(match[2].str()) * 1e9 / 8;
-  const std::int32_t ports = match[1].matched ? std::stoi(match[1].str()) : 1;
-  if (rate <= 0 || ports <= 0) {
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("'{}' names a rate of 0", words),
-                "cluster.inter_link");
-  }
-  link.bandwidth = BytesPerSecond(rate);
-  link.devices_per_port = 1;
-  if (match[1].matched) {
-    link.devices_per_port = std::max(1, devices_per_node / ports);
-  } else if (words.find("per node") != std::string::npos) {
-    link.bandwidth = BytesPerSecond(rate / devices_per_node);
-  }
-  link.name = words;
-  return {};
-}
-
-/// Devices under one NVLink switch system: "NVL72" says so, else the node.
-std::int32_t domain_of(const std::string& words, std::int32_t devices_per_node) {
-  static const std::regex kDomain(R"(NVL(\d{1,4}))");
-  std::smatch match;
-  if (std::regex_search(words, match, kDomain)) {
-    return std::max(1, std::stoi(match[1].str()));
-  }
-  return devices_per_node;
-}
 
 /// Figures that no run on this device can have had.
 Result<void> check_figures(const MeasuredRecord& record, const DeviceType& device) {
@@ -97,6 +61,15 @@ Result<void> check_figures(const MeasuredRecord& record, const DeviceType& devic
                 "measured.iter_time_s");
   }
   return {};
+}
+
+/// Whether a run uses what came after a framework's earlier version, whose profile names another
+/// one as its successor: fused attention, models of LLaMA's kind, divided sequences, experts,
+/// devices with 8-bit products.
+bool postdates(const TrainingRun& run, const DeviceType& device) {
+  return run.flash_attention.value_or(false) || run.shape.activation == OpVariant::kSwiGlu ||
+         run.shape.kv_heads < run.shape.heads || run.cp > 1 || run.experts.has_value() ||
+         device.peak.contains(DType::kFloat8);
 }
 
 }  // namespace
@@ -155,6 +128,9 @@ Result<TrainingSetup> RecordSetups::setup_of(const MeasuredRecord& record) {
     return pass_on(std::move(possible));
   }
   auto framework = framework_of(record.framework);
+  if (framework && !framework->successor.empty() && postdates(record.run, *device->second)) {
+    framework = framework_of(framework->successor);
+  }
   if (!framework) {
     return pass_on(std::move(framework));
   }
@@ -170,6 +146,7 @@ Result<TrainingSetup> RecordSetups::setup_of(const MeasuredRecord& record) {
   setup.intra_node = setup.device.intra_node;
   setup.inter_node = setup.device.inter_node;
   setup.domain = domain_of(record.intra_link, record.devices_per_node);
+  read_node_link(record.intra_link, setup.intra_node);
   if (auto read = read_network(record.inter_link, record.devices_per_node, setup.inter_node);
       !read) {
     return pass_on(std::move(read));

@@ -22,9 +22,11 @@ class RecordSetups {
 
   /// Fails, naming the record's field, for a device that no file describes, a network of rate 0,
   /// and figures that the device cannot have had: more memory than it has, a step faster than its
-  /// peak. A framework that no file describes, or none, gets the profile "generic"; a micro-batch
-  /// that the record calls unknown is the largest power of two that leaves four micro-batches a
-  /// stage (Huang et al. 2019, section 3.3) and fits into the device.
+  /// peak.  A framework whose profile names a successor is that one where the run uses what came
+  /// after it (fused attention, models of LLaMA's kind, 8-bit devices).  One that no file
+  /// describes, or none, gets the profile "generic"; a micro-batch that the record calls unknown is
+  /// the largest power of two that leaves four micro-batches a stage (Huang et al. 2019,
+  /// section 3.3) and fits into the device.
   [[nodiscard]] Result<TrainingSetup> setup_of(const MeasuredRecord& record);
 
   /// What `setup_of` put into this setup that the record does not say.

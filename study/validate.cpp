@@ -72,11 +72,16 @@ void predict_time(AccuracyRow& row, const TrainingSetup& setup, const StepConsta
   if (!row.measured_seconds || !row.time_skipped.empty()) {
     return;
   }
-  if (const auto able = can_price(setup); !able) {
+  TrainingSetup priced = setup;
+  if (!has_bubble_term(setup.run.schedule)) {
+    // The list will say the time; what it is made of is as of 1F1B.
+    priced.run.schedule.clear();
+  }
+  if (const auto able = can_price(priced); !able) {
     row.time_skipped = able.error().to_string();
     return;
   }
-  const StepTime step = step_time(setup, constants);
+  const StepTime step = step_time(priced, constants);
   row.predicted_seconds = step.seconds;
   row.deviation = step.deviation;
   row.terms = step.terms;
@@ -110,6 +115,14 @@ std::optional<TrainingSetup> predict(AccuracyRow& row,
 /// terms keep their shares.
 void price_lowered(AccuracyRow& row, const TrainingSetup& setup, const StepConstants& constants) {
   const auto time = static_step_time(setup, constants);
+  if (!time && !has_bubble_term(setup.run.schedule)) {
+    std::string& skipped = row.predicted_bytes ? row.time_skipped : row.skipped;
+    skipped = fmt::format("plan.schedule: the closed form has no term for the bubble of {}, and {}",
+                          setup.run.schedule,
+                          time.error().message);
+    row.predicted_seconds.reset();
+    return;
+  }
   if (!time) {
     row.price = "closed form: " + time.error().message;
     return;

@@ -67,10 +67,14 @@ Result<FrameworkProfile> parse_framework(std::string_view text, std::string_view
   framework.aliases = reader.texts("aliases");
   framework.description = reader.text("description");
   framework.timing_class = reader.text("timing_class");
+  framework.successor = reader.text_or("successor", "");
   read_switches(reader, framework);
   framework.attention_kernel = read_kernel(reader, "attention_kernel");
   if (reader.has("spares_recomputation")) {
     framework.spares_recomputation = reader.boolean("spares_recomputation");
+  }
+  if (reader.has("dispatches_once_per_node")) {
+    framework.dispatches_once_per_node = reader.boolean("dispatches_once_per_node");
   }
   if (reader.has("rotary_attention_kernel")) {
     framework.rotary_attention_kernel = read_kernel(reader, "rotary_attention_kernel");

@@ -30,6 +30,8 @@ struct FrameworkProfile {
   std::vector<std::string> aliases;  ///< how records name it: "megatron-core"
   std::string description;
   std::string timing_class;  ///< of the calibrated host and kernel figures
+  /// What the name means for runs that use what this version had not; empty: this one.
+  std::string successor;
 
   // Kernels.
   bool flash_attention = true;
@@ -57,6 +59,9 @@ struct FrameworkProfile {
   bool overlap_input_gradient = false;
   bool overlap_tensor = false;  ///< collectives of tensor parallelism under products
   bool experts_divided_by_tensor = false;
+  /// A token goes to a node once, whatever experts it visits there, and its results are summed
+  /// before they come back (DeepEP).
+  bool dispatches_once_per_node = false;
   /// ZeRO-1 state is sent out by its owners one parameter after the other (no all-gather).
   bool broadcasts_by_owner = false;
 

@@ -247,11 +247,13 @@ Result<void> check_rows(const Plan& plan) {
 
 Result<void> check_precision(const Plan& plan) {
   const PrecisionPlan& precision = plan.precision;
-  constexpr std::array kCompute{DType::kFloat32, DType::kTf32, DType::kBFloat16, DType::kFloat16};
+  // What a device cannot run it refuses itself.
+  constexpr std::array kCompute{
+      DType::kFloat32, DType::kTf32, DType::kBFloat16, DType::kFloat16, DType::kFloat8};
   constexpr std::array kGradient{DType::kFloat32, DType::kBFloat16, DType::kFloat16};
   if (std::find(kCompute.begin(), kCompute.end(), precision.compute) == kCompute.end()) {
     return unsupported(
-        fmt::format("compute is {}; use fp32, tf32, bf16 or fp16", name_of(precision.compute)),
+        fmt::format("compute is {}; use fp32, tf32, bf16, fp16 or fp8", name_of(precision.compute)),
         "plan:/precision/compute");
   }
   if (std::find(kGradient.begin(), kGradient.end(), precision.gradient) == kGradient.end()) {

@@ -37,9 +37,12 @@ enum class Cargo : std::uint8_t {
 /// fp16 can hold without a scale for the loss, so they stay as they are.
 DType type_on_the_way(const RankContext& context, Cargo cargo) {
   const PrecisionPlan& precision = context.plan->precision;
-  const DType type = storage_type(precision.transfer.value_or(precision.compute));
+  // Messages may be narrower than what is computed.
+  const DType stored = storage_type(precision.compute);
+  const DType asked = precision.transfer.value_or(stored);
+  const DType type = asked == DType::kFloat8 ? asked : storage_type(asked);
   const bool too_narrow = cargo == Cargo::kGradient && type == DType::kFloat16;
-  return too_narrow ? storage_type(precision.compute) : type;
+  return too_narrow ? stored : type;
 }
 
 /// A message's tensor.

@@ -189,10 +189,20 @@ TensorId LayerWriter::targets() {
   return input_tensor(stage_->targets, "targets");
 }
 
+bool LayerWriter::computes_loss() const {
+  return std::ranges::any_of(layer_->ops, [](const LayerOp& op) {
+    return op.kind == LayerOpKind::kCrossEntropy || op.kind == LayerOpKind::kSquaredError;
+  });
+}
+
 Operation LayerWriter::operation(OpKind kind) const {
   Operation op;
   op.kind = kind;
   op.dtype = context_->plan->precision.compute;
+  if (op.dtype == DType::kFloat8 && computes_loss()) {
+    // Logits in few bits lose the loss: frameworks leave the output layer out.
+    op.dtype = storage_type(op.dtype);
+  }
   op.shape.rows = context_->rows();
   op.layer = id_;
   return op;

@@ -90,6 +90,8 @@ class LayerWriter {
   [[nodiscard]] std::vector<DraftOperation> take_operations();
 
  private:
+  [[nodiscard]] bool computes_loss() const;
+
   struct Contribution {
     TensorId tensor;
     Ownership ownership = Ownership::kOwned;

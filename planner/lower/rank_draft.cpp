@@ -19,7 +19,14 @@ const HeldWeight& RankDraft::held(WeightId root) const {
 }
 
 DType storage_type(DType type) {
-  return type == DType::kTf32 ? DType::kFloat32 : type;
+  switch (type) {
+    case DType::kTf32:
+      return DType::kFloat32;
+    case DType::kFloat8:
+      return DType::kBFloat16;
+    default:
+      return type;
+  }
 }
 
 }  // namespace stagewright

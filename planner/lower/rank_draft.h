@@ -159,7 +159,7 @@ struct RankDraft {
   [[nodiscard]] const HeldWeight& held(WeightId root) const;
 };
 
-/// Element type in memory of what is computed in `type`.
+/// Element type in memory of what is computed in `type`: products in 8 bits convert what they read.
 [[nodiscard]] DType storage_type(DType type);
 
 }  // namespace stagewright

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/longest_time.h"
+#include "planner/lower/rank_draft.h"
 #include "planner/search/layer_examples.h"
 #include "sim/cost/phase_price.h"
 
@@ -192,7 +193,8 @@ Bytes border_of(const ModelGraph& model, const Plan& shape) {
     if (layer.output) {
       const std::int64_t members = shape.sequence_parallel ? shape.stages.front().tp : 1;
       return layer.values[layer.output->index()].width * shape.micro_batch_size * shape.sequence /
-             members * size_of(shape.precision.transfer.value_or(shape.precision.compute));
+             members *
+             size_of(shape.precision.transfer.value_or(storage_type(shape.precision.compute)));
     }
   }
   return Bytes{};

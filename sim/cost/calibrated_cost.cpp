@@ -13,10 +13,16 @@
 namespace stagewright {
 namespace {
 
-MatrixFormat format_of(DType type) {
+bool is_narrow(MatrixFormat format) {
+  return format == MatrixFormat::kFloat8 || format == MatrixFormat::kFloat8Blocks ||
+         format == MatrixFormat::kFloat4;
+}
+
+/// `narrow` is what products in few bits are scaled by, which element types do not say.
+MatrixFormat format_of(DType type, MatrixFormat narrow) {
   switch (type) {
     case DType::kFloat8:
-      return MatrixFormat::kFloat8;
+      return narrow;
     case DType::kBFloat16:
       return MatrixFormat::kBFloat16;
     case DType::kFloat16:
@@ -45,6 +51,10 @@ class CalibratedCost final : public CostModel {
         choices_(choices_of(setup)),
         rules_(execution_rules(constants_, setup)),
         softmax_(setup.framework.fused_softmax),
+        narrow_(is_narrow(setup.run.format) ? setup.run.format : MatrixFormat::kFloat8),
+        by_layer_(setup.run.zero_stage == 3),
+        once_per_node_(setup.framework.dispatches_once_per_node),
+        visited_(static_cast<double>(setup.run.shape.experts_per_token)),
         gradient_bucket_(setup.framework.gradient_bucket),
         links_(setup.device.name.empty() || !setup.device.architecture.empty()) {}
 
@@ -65,9 +75,12 @@ class CalibratedCost final : public CostModel {
     if (!links_) {
       return uncalibrated_->collective(op, group);
     }
-    const auto bytes = static_cast<double>(bytes_moved(op).count());
-    // What a layer waits for is whole.
-    const double pieces = op.layer ? 1 : pieces_of(op);
+    auto bytes = static_cast<double>(bytes_moved(op).count());
+    if (op.kind == OpKind::kAllToAll && once_per_node_) {
+      bytes *= copies_of_a_token(visited_, group.nodes) / visited_;
+    }
+    // What a layer waits for is whole, and so are the layers that are gathered one by one.
+    const double pieces = op.layer || by_layer_ ? 1 : pieces_of(op);
     return {from_seconds(traffic_seconds(op.kind, bytes, calibrated(group), constants_, pieces)),
             PriceSource::kAnalytical};
   }
@@ -110,7 +123,7 @@ class CalibratedCost final : public CostModel {
 
   [[nodiscard]] KernelRates rates_of(const Operation& op, const DeviceType& device) const {
     return kernel_rates({.device = &device,
-                         .format = format_of(op.dtype),
+                         .format = format_of(op.dtype, narrow_),
                          .attention = choices_.attention,
                          .fused_casts = choices_.fused_casts,
                          .head_dim = op.shape.head_dim},
@@ -146,11 +159,25 @@ class CalibratedCost final : public CostModel {
       // is the same product with the sides of its tiles exchanged.
       std::swap(rows, cols);
     }
-    const double time = product_seconds(rates, rates.product, rows, inner, cols);
-    const double added = op.accumulate ? rows * cols * sum_of_gradients_bytes(rates, choices_) : 0;
+    const double time = op.kind == OpKind::kGroupedGemm
+                            ? grouped(op, rates, rows, inner, cols)
+                            : product_seconds(rates, rates.product, rows, inner, cols);
+    const auto matrices =
+        op.kind == OpKind::kGroupedGemm ? static_cast<double>(op.shape.heads) : 1.0;
+    const double added =
+        op.accumulate ? matrices * rows * cols * sum_of_gradients_bytes(rates, choices_) : 0;
     // The gradient's product finds its operands converted.
     const double converted = op.transpose_a ? 0 : rows * inner * rates.cast;
     return time + (added + converted) / rates.memory;
+  }
+
+  /// The products of a rank's experts, whose rows lie side by side.
+  [[nodiscard]] static double grouped(
+      const Operation& op, const KernelRates& rates, double rows, double inner, double cols) {
+    const auto experts = static_cast<double>(op.shape.heads);
+    double& routed = op.transpose_a ? inner : rows;
+    routed = routed / experts + kPaddedRows;
+    return product_seconds(rates, rates.product, rows, inner, cols, experts);
   }
 
   [[nodiscard]] double attention(const Operation& op, const KernelRates& rates) const {
@@ -161,9 +188,12 @@ class CalibratedCost final : public CostModel {
     const bool backward = op.kind == OpKind::kAttentionBackward;
     const RunChoices choices = choices_for(op);
     const double width = (heads + static_cast<double>(op.shape.kv_heads)) * head_dim;
+    // Once, whatever blocks of keys go by.
     const double arranged =
-        batch * sequence * width * rearrangement_bytes(rates, choices) / rates.memory +
-        kRearrangementKernels * rates.kernel;
+        op.accumulate
+            ? 0
+            : batch * sequence * width * rearrangement_bytes(rates, choices) / rates.memory +
+                  kRearrangementKernels * rates.kernel;
     if (!choices.flash) {
       const ScoreShape shape{
           .matrices = batch * heads, .queries = sequence, .keys = sequence, .head_dim = head_dim};
@@ -203,6 +233,14 @@ class CalibratedCost final : public CostModel {
         return time(kLossBytes / 2, kLossForwardKernels / 2);
       case OpKind::kLossGradient:
         return time(kLossGradientBytes, kLossBackwardKernels);
+      case OpKind::kRouteForward:
+      case OpKind::kRouteBackward:
+        return kRoutingKernels * rates.kernel;
+      case OpKind::kDispatch:
+      case OpKind::kCombine:
+      case OpKind::kCombineBackward:  // two of these a pass
+        return elements * static_cast<double>(op.shape.inner) *
+               routing_bytes(rates, constants_[StepConstant::kExpertTraffic]) / 2 / rates.memory;
       case OpKind::kFill:
         return op.weight_gradient ? copied(op, rates) : 0;
       case OpKind::kRopeForward:
@@ -235,7 +273,11 @@ class CalibratedCost final : public CostModel {
   [[nodiscard]] IssuedKernels kernels_of(const Operation& op) const {
     switch (op.kind) {
       case OpKind::kGemm:
+      case OpKind::kGroupedGemm:
         return {.base = op.transpose_a ? 3.0 : 2.0};
+      case OpKind::kRouteForward:
+      case OpKind::kRouteBackward:
+        return {.added = kRoutingKernels};
       case OpKind::kNormForward:
         return {.base = 1, .added = norm_kernels(choices_)};
       case OpKind::kNormInputGradient:
@@ -248,6 +290,9 @@ class CalibratedCost final : public CostModel {
       case OpKind::kAttentionForward:
       case OpKind::kAttentionBackward: {
         const RunChoices choices = choices_for(op);
+        if (op.accumulate) {
+          return {};
+        }
         return {.base = 1,
                 .added = kRearrangementKernels + (choices.flash ? 0 : score_kernels(choices))};
       }
@@ -261,6 +306,10 @@ class CalibratedCost final : public CostModel {
   RunChoices choices_;
   ExecutionRules rules_;
   bool softmax_;  ///< the framework has a fused one
+  MatrixFormat narrow_;
+  bool by_layer_;       ///< parameters are gathered by layer, whatever the framework's buckets
+  bool once_per_node_;  ///< tokens go to a node once
+  double visited_;      ///< experts, by a token
   Bytes gradient_bucket_;
   bool links_;  ///< those of a calibrated device, or of an unknown one
   std::unique_ptr<CostModel> uncalibrated_ = make_analytical_cost();
@@ -275,6 +324,7 @@ ExecutionRules execution_rules(const StepConstants& constants, const TrainingSet
   ExecutionRules rules;
   rules.collectives_block = true;
   rules.collective_skew = from_seconds(constants[StepConstant::kCollectiveMicros] * 1e-6);
+  rules.exchange_exposed = constants[StepConstant::kExpertExposed];
   rules.hidden = decomposed ? constants[StepConstant::kTensorOverlap] : 0;
   rules.hidden_under_weights =
       std::max(rules.hidden,

@@ -20,6 +20,9 @@ struct ExecutionRules {
   double hidden = 0;
   double hidden_under_weights = 0;
 
+  /// Share of an exchange of routed tokens that is not hidden.
+  double exchange_exposed = 1;
+
   /// Buckets of gradients and parameters, once a step: hidden share, at most under a backward
   /// (under half of one).
   double reduction_hidden = 0;

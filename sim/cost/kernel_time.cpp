@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include "sim/cost/tile_fill.h"
 
@@ -21,6 +22,8 @@ constexpr double kShortestSplit = 512;
 /// 27648, every second width: 1.45 to 1.6, by median 1.51).
 constexpr double kAlignment = 16;
 constexpr double kMisalignedCost = 1.5;
+/// Capability of devices whose matrix units take 4-bit operands, at twice the 8-bit rate.
+constexpr std::string_view kFloat4Products = "4-bit-products";
 /// Where flash attention reaches half of its rate, causal, forward and backward together.
 constexpr double kFlash2HalfLength = 520;
 constexpr double kFlash1HalfLength = 300;
@@ -71,7 +74,9 @@ double format_gain(const KernelUse& use, const StepConstants& constants, double 
     case MatrixFormat::kFloat8Blocks:
       return gain * constants[StepConstant::kBlockScaleShare];
     case MatrixFormat::kFloat4:
-      return 2 * gain * constants[StepConstant::kFloat4Share];
+      // Without 4-bit units the products run in 8 bits, scaled by block.
+      return use.device->can(kFloat4Products) ? 2 * gain * constants[StepConstant::kFloat4Share]
+                                              : gain * constants[StepConstant::kBlockScaleShare];
   }
   return 1;
 }

@@ -110,8 +110,10 @@ class Pricer {
 
   /// Members of different programs come at different times: to hold up their computation until the
   /// last one is there would go beyond what the list says, and could wait for ever.
+  /// A ring's shifts run beside the blocks of attention that the list puts there.
   [[nodiscard]] bool blocks(const Operation& op) const {
-    return place_.rules.collectives_block && is_collective(op) && place_.alike[op.group->index()];
+    return place_.rules.collectives_block && is_collective(op) && op.kind != OpKind::kRingShift &&
+           place_.alike[op.group->index()];
   }
 
   /// Of a collective between kernels, its latency goes to `latency_`.
@@ -142,7 +144,8 @@ class Pricer {
 
   /// Whether the kernels of a pass wait for this collective, by rules that say what that costs.
   [[nodiscard]] bool between_kernels(std::size_t i) const {
-    return is_collective(*ops_[i]) && !bucket_share_ && !is_step_ &&
+    return is_collective(*ops_[i]) && ops_[i]->kind != OpKind::kRingShift &&
+           ops_[i]->kind != OpKind::kAllToAll && !bucket_share_ && !is_step_ &&
            place_.rules != ExecutionRules{};
   }
 
@@ -167,6 +170,12 @@ class Pricer {
     if (bucket_share_) {
       // What several holders of one weight sum comes first, and nothing hides it.
       return i + 1 == ops_.size() ? *bucket_share_ : 1;
+    }
+    if (ops_[i]->kind == OpKind::kAllToAll) {
+      return place_.rules.exchange_exposed;
+    }
+    if (ops_[i]->kind == OpKind::kRingShift) {
+      return 1;
     }
     // What sums an input gradient runs under the weight gradient behind it; what gathers an input
     // for a weight gradient, under the input gradient before that.

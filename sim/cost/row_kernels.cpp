@@ -93,6 +93,10 @@ double score_kernels(const RunChoices& choices) {
   return kScoreKernels + (choices.fused_softmax ? 0 : kUnfusedSoftmaxKernels);
 }
 
+double routing_bytes(const KernelRates& rates, double traffic) {
+  return traffic * 4 * rates.element;
+}
+
 double sum_of_gradients_bytes(const KernelRates& rates, const RunChoices& choices) {
   if (choices.fresh_gradients) {
     return 0;

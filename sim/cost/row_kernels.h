@@ -58,6 +58,13 @@ struct ScoreShape {
 /// step of the softmax is a kernel.
 [[nodiscard]] double score_kernels(const RunChoices& choices);
 
+/// Of experts, a pass: router, top-k, permutation, counts, and what comes back.
+inline constexpr double kRoutingKernels = 30;
+/// Bytes per element of the routed tokens, one copy each way, times the calibrated traffic.
+[[nodiscard]] double routing_bytes(const KernelRates& rates, double traffic);
+/// Rows by which a group of an expert's rows is padded: half a tile.
+inline constexpr double kPaddedRows = 64;
+
 /// Bytes per weight for adding a micro-batch's gradient to the sum.
 [[nodiscard]] double sum_of_gradients_bytes(const KernelRates& rates, const RunChoices& choices);
 

@@ -22,7 +22,8 @@ RunChoices choices_of(const TrainingSetup& setup) {
   choices.fused_sum = framework.fused_residual || choices.compiled;
   choices.fused_activation = framework.fused_activation || choices.compiled;
   choices.fused_casts = framework.fused_casts;
-  choices.dropout = framework.dropout;
+  // Models of LLaMA's kind train without.
+  choices.dropout = framework.dropout && run.shape.activation != OpVariant::kSwiGlu;
   choices.biases = run.shape.biases;
   choices.gradient_32 = run.gradient_32.value_or(framework.gradient_32 && !run.half_precision);
   choices.fused_accumulation = framework.fused_accumulation;

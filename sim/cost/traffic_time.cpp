@@ -17,9 +17,18 @@ double traffic_seconds(OpKind kind,
   }
   const Bytes piece(static_cast<std::int64_t>(bytes / pieces));
   const double each = to_seconds(collective_time(kind, piece, group));
-  const double ring = constants[StepConstant::kNodeMicros] * 1e-6 * (group.nodes - 1) *
-                      (kind == OpKind::kAllReduce ? 2 : 1);
+  // A shift goes to the next node, all others once or twice around.
+  const int nodes = kind == OpKind::kRingShift ? std::min(group.nodes - 1, 1) : group.nodes - 1;
+  const double ring =
+      constants[StepConstant::kNodeMicros] * 1e-6 * nodes * (kind == OpKind::kAllReduce ? 2 : 1);
   return pieces * (each + ring);
+}
+
+double copies_of_a_token(double visited, std::int32_t nodes) {
+  if (nodes <= 1) {
+    return visited;
+  }
+  return nodes * (1 - std::pow(1 - 1.0 / nodes, visited));
 }
 
 double bucket_pieces(double bytes, Bytes bucket) {

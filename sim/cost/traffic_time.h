@@ -18,4 +18,9 @@ namespace stagewright {
 /// `bucket`.
 [[nodiscard]] double bucket_pieces(double bytes, Bytes bucket);
 
+/// Copies of a token that reach so many nodes where it visits so many experts, chosen evenly, and
+/// goes to each node once: those of nodes that hold any of them.  On one node a copy for each
+/// expert.  Inside a node copies are then passed on at a rate beside which the network's is small.
+[[nodiscard]] double copies_of_a_token(double visited, std::int32_t nodes);
+
 }  // namespace stagewright

@@ -8,9 +8,6 @@
 namespace stagewright {
 namespace {
 
-/// Router, top-k, permutation, counts, and what comes back.
-constexpr double kRoutingKernels = 30;
-
 /// Sizes of a run as one rank sees them.
 struct Sizes {
   double tokens;  ///< of a micro-batch on this rank
@@ -346,11 +343,11 @@ LayerTime expert_layer(const TrainingSetup& setup,
   const double inner = static_cast<double>(experts.feed_forward) / divided;
   const double columns = inner_columns(run.shape);
   LayerTime routing;
-  // Groups of rows are padded to half a tile on average.
-  add_linear(routing, rates, rates.product, rows + 64, sizes.hidden, columns * inner, local);
-  add_linear(routing, rates, rates.product, rows + 64, inner, sizes.hidden, local);
+  const double padded = rows + kPaddedRows;
+  add_linear(routing, rates, rates.product, padded, sizes.hidden, columns * inner, local);
+  add_linear(routing, rates, rates.product, padded, inner, sizes.hidden, local);
   add_activation(routing, setup, choices, rates, routed * inner);
-  const double copies = traffic * 4 * routed * sizes.hidden * rates.element;
+  const double copies = routed * sizes.hidden * routing_bytes(rates, traffic);
   add_bytes(routing.forward, rates, copies, kRoutingKernels);
   add_bytes(routing.backward, rates, copies, kRoutingKernels);
   const double router = product_seconds(

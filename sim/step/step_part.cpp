@@ -97,8 +97,12 @@ LayerTraffic layer_traffic(const Pieces& pieces, bool experts) {
   if (experts && run.ep > 1) {
     const GroupGeometry group =
         strided_group(*pieces.setup, *pieces.constants, run.ep, run.expert_tp.value_or(1));
-    const double routed = bytes / run.tp * static_cast<double>(run.experts->per_token);
-    traffic.dispatch = 2 * traffic_seconds(OpKind::kAllToAll, routed, group, *pieces.constants);
+    const auto visited = static_cast<double>(run.experts->per_token);
+    const double copies = pieces.setup->framework.dispatches_once_per_node
+                              ? copies_of_a_token(visited, group.nodes)
+                              : visited;
+    traffic.dispatch =
+        2 * traffic_seconds(OpKind::kAllToAll, bytes / run.tp * copies, group, *pieces.constants);
   }
   return traffic;
 }

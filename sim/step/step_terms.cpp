@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "sim/step/step_time.h"
 
 namespace stagewright {
@@ -46,6 +49,21 @@ double step_deviation(const StepTime& step, const StepBand& band) {
                          share(StepTerm::kExpertTraffic) + share(StepTerm::kGradientTraffic);
   return band.base + band.host * share(StepTerm::kHost) + band.traffic * traffic +
          band.fixed * share(StepTerm::kFixed) + band.experts * share(StepTerm::kExperts);
+}
+
+double device_deviation(const DeviceType& device, const StepConstants& constants) {
+  const auto& known = constants.architectures;
+  const auto usual = known.find("");
+  if (usual == known.end() ||
+      (!device.architecture.empty() && known.contains(device.architecture))) {
+    return 0;
+  }
+  double sum = 0;
+  for (const auto& [name, shares] : known) {
+    const double distance = std::log(shares.matrix / usual->second.matrix);
+    sum += distance * distance;
+  }
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, known.size() - 1)));
 }
 
 }  // namespace stagewright

@@ -11,10 +11,7 @@
 #include "sim/step/step_traffic.h"
 
 namespace stagewright {
-namespace {
 
-/// Whether the closed form knows how long a schedule's ranks are idle: warm-up and cool-down of one
-/// pass through the stages.  Empty: as frameworks do it, 1F1B.
 bool has_bubble_term(std::string_view schedule) {
   constexpr std::array<std::string_view, 12> kPriced{"",
                                                      "gpipe",
@@ -30,6 +27,8 @@ bool has_bubble_term(std::string_view schedule) {
                                                      "bfs"};
   return std::ranges::find(kPriced, schedule) != kPriced.end();
 }
+
+namespace {
 
 /// The stages' times per micro-batch, as far as the pipeline needs them.
 struct Pipeline {
@@ -160,10 +159,15 @@ RankParameters rank_parameters(const Pieces& pieces, const StageLayers& layers) 
   return rank;
 }
 
-/// ZeRO-3: parameters are gathered for each forward and backward, gradients scattered.
-double sharded_traffic(const Pieces& pieces, double parameters, const GroupGeometry& group) {
+/// ZeRO-3: parameters are gathered for each forward and backward, gradients scattered; where a
+/// group of replicas holds a whole copy, the shards' gradients are then summed among the groups
+/// (hybrid sharding, Zhao et al. 2023, section 3.2.2).
+double sharded_traffic(const Pieces& pieces, double parameters, std::int64_t replicas) {
   const TrainingRun& run = pieces.run();
   const double units = static_cast<double>(run.shape.layers) / run.pp;
+  const std::int64_t members =
+      run.shard_group > 0 ? std::min<std::int64_t>(run.shard_group, replicas) : replicas;
+  const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, members, run.tp);
   const double gather = traffic_seconds(
       OpKind::kAllGather, parameters * pieces.rates.element, group, *pieces.constants, units);
   const double scatter = traffic_seconds(OpKind::kReduceScatter,
@@ -171,7 +175,18 @@ double sharded_traffic(const Pieces& pieces, double parameters, const GroupGeome
                                          group,
                                          *pieces.constants,
                                          units);
-  return static_cast<double>(run.micro_batches) * (2 * gather + scatter);
+  double sum = 0;
+  if (members < replicas) {
+    const GroupGeometry copies = strided_group(
+        *pieces.setup, *pieces.constants, replicas / members, std::int64_t{run.tp} * members);
+    sum = traffic_seconds(
+        OpKind::kAllReduce,
+        parameters * (pieces.choices.gradient_32 ? 4 : 2) / static_cast<double>(members),
+        copies,
+        *pieces.constants,
+        units);
+  }
+  return static_cast<double>(run.micro_batches) * (2 * gather + scatter + sum);
 }
 
 double replicated_traffic(const Pieces& pieces,
@@ -236,10 +251,9 @@ void add_data_parallel(StepTime& step, const Pieces& pieces, const Pipeline& pip
   if (replicas <= 1) {
     return;
   }
-  const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, replicas, run.tp);
   double& term = step.terms[static_cast<std::size_t>(StepTerm::kGradientTraffic)];
   if (run.zero_stage == 3) {
-    const double traffic = sharded_traffic(pieces, rank.shared + rank.experts, group);
+    const double traffic = sharded_traffic(pieces, rank.shared + rank.experts, replicas);
     const double busy = static_cast<double>(run.micro_batches) * pipeline.slowest.total();
     const double both = std::min(traffic, busy);
     const double hidden = pieces.get(StepConstant::kShardedOverlap) * both;
@@ -247,6 +261,7 @@ void add_data_parallel(StepTime& step, const Pieces& pieces, const Pipeline& pip
     return;
   }
   const double backward = pipeline.slowest_backward;
+  const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, replicas, run.tp);
   term = replicated_traffic(pieces, rank.shared, group, backward);
   if (rank.experts > 0 && expert_replicas > 1) {
     const GroupGeometry expert_group =
@@ -302,7 +317,8 @@ StepTime step_time(const TrainingSetup& setup, const StepConstants& constants) {
   const double straggle = total * constants[StepConstant::kStraggle] * std::log2(nodes);
   step.terms[static_cast<std::size_t>(StepTerm::kStragglers)] = straggle;
   step.seconds = total + straggle;
-  step.deviation = step_deviation(step, constants.band);
+  step.deviation =
+      std::hypot(step_deviation(step, constants.band), device_deviation(setup.device, constants));
   return step;
 }
 

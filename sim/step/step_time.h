@@ -60,6 +60,14 @@ struct StepTime {
 /// Standard deviation of the logarithm for this mix of terms.
 [[nodiscard]] double step_deviation(const StepTime& step, const StepBand& band);
 
+/// The same for a device whose architecture no calibration has seen: how far the shares of those
+/// that one has seen lie from the default (root mean square of the logarithm); 0 for those.
+[[nodiscard]] double device_deviation(const DeviceType& device, const StepConstants& constants);
+
+/// Whether the closed form knows how long a schedule's ranks are idle: warm-up and cool-down of one
+/// pass through the stages.  Empty: as frameworks do it, 1F1B.
+[[nodiscard]] bool has_bubble_term(std::string_view schedule);
+
 /// Why `step_time` cannot price this setup, or nothing.
 [[nodiscard]] Result<void> can_price(const TrainingSetup& setup);
 

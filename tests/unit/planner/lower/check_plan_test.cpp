@@ -124,8 +124,8 @@ TEST(CheckPlan, NamesWhatCannotBeLoweredYet) {
 }
 
 TEST(CheckPlan, NamesPrecisionsThatCannotBeLoweredYet) {
-  EXPECT_EQ(message_after([](Plan& plan) { plan.precision.compute = DType::kFloat8; }),
-            "plan:/precision/compute: compute is fp8; use fp32, tf32, bf16 or fp16");
+  EXPECT_EQ(message_after([](Plan& plan) { plan.precision.compute = DType::kInt32; }),
+            "plan:/precision/compute: compute is int32; use fp32, tf32, bf16, fp16 or fp8");
   EXPECT_EQ(message_after([](Plan& plan) { plan.precision.gradient = DType::kInt32; }),
             "plan:/precision/gradient: gradient is int32; use fp32, bf16 or fp16");
   EXPECT_EQ(message_after([](Plan& plan) { plan.precision.transfer = DType::kFloat8; }),
