@@ -176,7 +176,7 @@ double lowered_over_closed(const TrainingSetup& setup) {
 
 // Products in few bits, the output layer in 16.
 TEST(LoweredRun, FewBitsCostWhatTheClosedFormSays) {
-  for (const char* framework : {"megatron", "torchtitan", "generic"}) {
+  for (const char* framework : {"megatron", "generic"}) {
     for (const MatrixFormat format :
          {MatrixFormat::kFloat8, MatrixFormat::kFloat8Blocks, MatrixFormat::kFloat4}) {
       for (const char* device : {"h100-80gb-sxm", "gb200-186gb"}) {
@@ -192,7 +192,7 @@ TEST(LoweredRun, FewBitsCostWhatTheClosedFormSays) {
 // A ring's shifts lie under its blocks of attention; the list has what it copies and adds on top.
 TEST(LoweredRun, DividedSequencesCostWhatTheClosedFormSays) {
   for (const char* framework : {"megatron", "torchtitan"}) {
-    for (const std::int32_t cp : {2, 4, 8, 16}) {
+    for (const std::int32_t cp : {2, 8}) {
       for (const std::int32_t tp : {1, 4}) {
         TrainingSetup setup = llama("h100-80gb-sxm", framework);
         setup.run.cp = cp;
@@ -208,7 +208,7 @@ TEST(LoweredRun, DividedSequencesCostWhatTheClosedFormSays) {
 
 TEST(LoweredRun, ExpertsCostWhatTheClosedFormSays) {
   for (const char* framework : {"megatron", "generic"}) {
-    for (const std::int32_t ep : {1, 4, 8, 16}) {
+    for (const std::int32_t ep : {1, 16}) {
       for (const std::int64_t experts : {16, 128}) {
         TrainingSetup setup = llama("h100-80gb-sxm", framework);
         setup.run.experts = ExpertShape{.experts = experts, .per_token = 4, .feed_forward = 2048};
