@@ -15,6 +15,7 @@ struct Call {
   const Operation& op;
   const std::vector<Doubles>& in;
   std::vector<Doubles>& out;
+  const OptimizerSpec& optimizer;
   Index rows = static_cast<Index>(op.shape.rows);
   Index cols = static_cast<Index>(op.shape.cols);
   Index inner = static_cast<Index>(op.shape.inner);

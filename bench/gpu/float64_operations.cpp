@@ -277,7 +277,8 @@ void squared_sum(Call& call) {
   }
 }
 
-void update(Call& call, const OptimizerSpec& optimizer) {
+void update(Call& call) {
+  const OptimizerSpec& optimizer = call.optimizer;
   const double norm = std::sqrt(call.in[1][0]);
   const double scale =
       optimizer.clip_norm && norm > *optimizer.clip_norm ? *optimizer.clip_norm / norm : 1.0;
@@ -300,75 +301,47 @@ void update(Call& call, const OptimizerSpec& optimizer) {
   }
 }
 
-void compute(Call& call, const OptimizerSpec& optimizer) {
-  switch (call.op.kind) {
-    case OpKind::kGemm:
-      return gemm(call);
-    case OpKind::kColumnSum:
-      return column_sum(call);
-    case OpKind::kNormForward:
-      return norm_forward(call);
-    case OpKind::kNormInputGradient:
-      return norm_input_gradient(call);
-    case OpKind::kNormParameterGradient:
-      return norm_parameter_gradient(call);
-    case OpKind::kRopeForward:
-    case OpKind::kRopeBackward:
-      return rope(call);
-    case OpKind::kAttentionForward:
-      return attention_forward(call);
-    case OpKind::kAttentionBackward:
-      return attention_backward(call);
-    case OpKind::kActivationForward:
-      return activation_forward(call);
-    case OpKind::kActivationBackward:
-      return activation_backward(call);
-    case OpKind::kAdd:
-      return add(call);
-    case OpKind::kEmbeddingForward:
-    case OpKind::kEmbeddingGradient:
-      return embedding(call);
-    case OpKind::kPositionForward:
-    case OpKind::kPositionGradient:
-      return position(call);
-    case OpKind::kLossRowMax:
-      return loss_row_max(call);
-    case OpKind::kLossRowSum:
-      return loss_row_sum(call);
-    case OpKind::kLossFinish:
-      return loss_finish(call);
-    case OpKind::kLossGradient:
-      return loss_gradient(call);
-    case OpKind::kFill:
-      return std::fill(call.out[0].begin(), call.out[0].end(), call.op.scalar);
-    case OpKind::kCopy:
-      call.out[0] = call.in[0];
-      return;
-    case OpKind::kCopyColumns:
-    case OpKind::kAddColumns:
-      return columns(call);
-    case OpKind::kSquaredSum:
-      return squared_sum(call);
-    case OpKind::kSgdStep:
-    case OpKind::kAdamWStep:
-      return update(call, optimizer);
-    case OpKind::kDropout:
-    case OpKind::kRouteForward:
-    case OpKind::kRouteBackward:
-    case OpKind::kDispatch:
-    case OpKind::kCombine:
-    case OpKind::kCombineBackward:
-    case OpKind::kGroupedGemm:
-    case OpKind::kAllReduce:
-    case OpKind::kAllGather:
-    case OpKind::kReduceScatter:
-    case OpKind::kBroadcast:
-    case OpKind::kRingShift:
-    case OpKind::kAllToAll:
-      break;
-  }
-  SW_CHECK(false, "an operation that kernel_cases.cpp lists");
+void fill(Call& call) {
+  std::fill(call.out[0].begin(), call.out[0].end(), call.op.scalar);
 }
+
+void copy(Call& call) {
+  call.out[0] = call.in[0];
+}
+
+struct Definition {
+  OpKind kind;
+  void (*compute)(Call& call);
+};
+constexpr Definition kDefinitions[] = {
+    {OpKind::kGemm, gemm},
+    {OpKind::kColumnSum, column_sum},
+    {OpKind::kNormForward, norm_forward},
+    {OpKind::kNormInputGradient, norm_input_gradient},
+    {OpKind::kNormParameterGradient, norm_parameter_gradient},
+    {OpKind::kRopeForward, rope},
+    {OpKind::kRopeBackward, rope},
+    {OpKind::kAttentionForward, attention_forward},
+    {OpKind::kAttentionBackward, attention_backward},
+    {OpKind::kActivationForward, activation_forward},
+    {OpKind::kActivationBackward, activation_backward},
+    {OpKind::kAdd, add},
+    {OpKind::kEmbeddingForward, embedding},
+    {OpKind::kEmbeddingGradient, embedding},
+    {OpKind::kPositionForward, position},
+    {OpKind::kPositionGradient, position},
+    {OpKind::kLossRowMax, loss_row_max},
+    {OpKind::kLossRowSum, loss_row_sum},
+    {OpKind::kLossFinish, loss_finish},
+    {OpKind::kLossGradient, loss_gradient},
+    {OpKind::kFill, fill},
+    {OpKind::kCopy, copy},
+    {OpKind::kCopyColumns, columns},
+    {OpKind::kAddColumns, columns},
+    {OpKind::kSquaredSum, squared_sum},
+    {OpKind::kSgdStep, update},
+    {OpKind::kAdamWStep, update},
+};
 
 }  // namespace
 
@@ -376,8 +349,10 @@ std::vector<Doubles> float64_result(const Operation& op,
                                     const std::vector<Doubles>& inputs,
                                     std::vector<Doubles> outputs,
                                     const OptimizerSpec& optimizer) {
-  Call call{op, inputs, outputs};
-  compute(call, optimizer);
+  const auto* const definition = std::ranges::find(kDefinitions, op.kind, &Definition::kind);
+  SW_CHECK(definition != std::end(kDefinitions), "an operation that kernel_cases.cpp lists");
+  Call call{op, inputs, outputs, optimizer};
+  definition->compute(call);
   return outputs;
 }
 

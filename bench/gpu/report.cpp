@@ -19,7 +19,7 @@ using nlohmann::json;
 [[nodiscard]] json gather(const std::string& folder, const std::vector<std::string>& expected) {
   json steps = json::array();
   for (const std::string& name : expected) {
-    const auto text = read_file(folder + "/" + name + ".step.json");
+    const auto text = read_file(fmt::format("{}/{}.step.json", folder, name));
     json step = text ? json::parse(*text, nullptr, false) : json();
     if (!step.is_object()) {
       step = to_json({.step = name, .status = "not run", .summary = "left no result"});

@@ -23,15 +23,13 @@ template <class Function>
 
 [[nodiscard]] Result<void> find_all(const SharedLibrary& library, NvmlLibrary& nvml) {
   const Result<void> found[] = {
-      find(library, "nvmlInit_v2", nvml.nvmlInit_v2),
-      find(library, "nvmlSystemGetDriverVersion", nvml.nvmlSystemGetDriverVersion),
-      find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.nvmlDeviceGetHandleByPciBusId_v2),
-      find(library, "nvmlDeviceGetClockInfo", nvml.nvmlDeviceGetClockInfo),
-      find(library, "nvmlDeviceGetMaxClockInfo", nvml.nvmlDeviceGetMaxClockInfo),
-      find(library,
-           "nvmlDeviceGetCurrentClocksThrottleReasons",
-           nvml.nvmlDeviceGetCurrentClocksThrottleReasons),
-      find(library, "nvmlErrorString", nvml.nvmlErrorString)};
+      find(library, "nvmlInit_v2", nvml.init),
+      find(library, "nvmlSystemGetDriverVersion", nvml.driver_version),
+      find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_at),
+      find(library, "nvmlDeviceGetClockInfo", nvml.clock),
+      find(library, "nvmlDeviceGetMaxClockInfo", nvml.highest_clock),
+      find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons),
+      find(library, "nvmlErrorString", nvml.error_text)};
   for (const Result<void>& each : found) {
     if (!each) {
       return each;
@@ -56,9 +54,9 @@ Result<std::shared_ptr<const NvmlLibrary>> load_nvml(const std::string& path) {
   if (auto found = find_all(*library, *nvml); !found) {
     return pass_on(std::move(found));
   }
-  if (const int status = nvml->nvmlInit_v2(); status != 0) {
+  if (const int status = nvml->init(); status != 0) {
     return fail(ErrorCode::kUnsupported,
-                fmt::format("nvmlInit_v2 failed: {}", nvml->nvmlErrorString(status)),
+                fmt::format("nvmlInit_v2 failed: {}", nvml->error_text(status)),
                 nvml->file);
   }
   return nvml;

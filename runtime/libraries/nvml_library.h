@@ -8,7 +8,8 @@
 namespace stagewright {
 
 /// NVML, the driver's monitor, as it was found when the program ran.  The toolkit has no header of
-/// it: these are its entries as the driver documents them; all return 0 for success.
+/// it: these are its entries as the driver documents them (nvml_library.cpp has their names); all
+/// return 0 for success.
 struct NvmlLibrary {
   using Device = struct nvmlDevice_st*;
   enum Clock : unsigned {
@@ -17,14 +18,13 @@ struct NvmlLibrary {
   };
 
   std::string file;
-  int (*nvmlInit_v2)() = nullptr;
-  int (*nvmlSystemGetDriverVersion)(char* version, unsigned length) = nullptr;
-  int (*nvmlDeviceGetHandleByPciBusId_v2)(const char* address, Device* device) = nullptr;
-  int (*nvmlDeviceGetClockInfo)(Device device, unsigned clock, unsigned* mhz) = nullptr;
-  int (*nvmlDeviceGetMaxClockInfo)(Device device, unsigned clock, unsigned* mhz) = nullptr;
-  int (*nvmlDeviceGetCurrentClocksThrottleReasons)(Device device,
-                                                   unsigned long long* reasons) = nullptr;
-  const char* (*nvmlErrorString)(int status) = nullptr;
+  int (*init)() = nullptr;
+  int (*driver_version)(char* version, unsigned length) = nullptr;
+  int (*device_at)(const char* address, Device* device) = nullptr;
+  int (*clock)(Device device, unsigned clock, unsigned* mhz) = nullptr;
+  int (*highest_clock)(Device device, unsigned clock, unsigned* mhz) = nullptr;
+  int (*throttle_reasons)(Device device, unsigned long long* reasons) = nullptr;
+  const char* (*error_text)(int status) = nullptr;
 };
 
 /// Initialised.  kUnsupported, saying what is missing, where it cannot be loaded.

@@ -32,16 +32,14 @@ class NvmlClocks final : public DeviceClocks {
  public:
   NvmlClocks(std::shared_ptr<const NvmlLibrary> nvml, NvmlLibrary::Device device)
       : nvml_(std::move(nvml)), device_(device) {
-    nvml_->nvmlDeviceGetMaxClockInfo(device_, NvmlLibrary::kMultiprocessorClock, &highest_);
+    nvml_->highest_clock(device_, NvmlLibrary::kMultiprocessorClock, &highest_);
   }
 
   void look() override {
     unsigned mhz = 0;
     unsigned long long causes = 0;
-    const bool clock_known =
-        nvml_->nvmlDeviceGetClockInfo(device_, NvmlLibrary::kMultiprocessorClock, &mhz) == 0;
-    const bool causes_known =
-        nvml_->nvmlDeviceGetCurrentClocksThrottleReasons(device_, &causes) == 0;
+    const bool clock_known = nvml_->clock(device_, NvmlLibrary::kMultiprocessorClock, &mhz) == 0;
+    const bool causes_known = nvml_->throttle_reasons(device_, &causes) == 0;
     const std::lock_guard lock(mutex_);
     if (clock_known) {
       least_ = std::min(least_, mhz);
@@ -81,8 +79,8 @@ class NvmlClocks final : public DeviceClocks {
 
   [[nodiscard]] std::string driver() const {
     std::array<char, 96> version{};
-    return nvml_->nvmlSystemGetDriverVersion(version.data(), version.size()) == 0 ? version.data()
-                                                                                  : "not known";
+    return nvml_->driver_version(version.data(), version.size()) == 0 ? version.data()
+                                                                      : "not known";
   }
 
   std::shared_ptr<const NvmlLibrary> nvml_;
@@ -104,13 +102,12 @@ Result<std::shared_ptr<DeviceClocks>> DeviceClocks::open(const std::string& pci_
     return pass_on(std::move(nvml));
   }
   NvmlLibrary::Device device = nullptr;
-  if (const int status = (*nvml)->nvmlDeviceGetHandleByPciBusId_v2(pci_address.c_str(), &device);
-      status != 0) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("NVML does not know the device at {}: {}",
-                            pci_address,
-                            (*nvml)->nvmlErrorString(status)),
-                (*nvml)->file);
+  if (const int status = (*nvml)->device_at(pci_address.c_str(), &device); status != 0) {
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format(
+            "NVML does not know the device at {}: {}", pci_address, (*nvml)->error_text(status)),
+        (*nvml)->file);
   }
   return std::make_shared<NvmlClocks>(*std::move(nvml), device);
 }

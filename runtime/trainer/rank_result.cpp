@@ -123,7 +123,7 @@ std::vector<RankResult> gather_results(HostValues& values, const RankResult& own
                              "the trace of a rank has more than 2 GiB; trace fewer steps",
                              {}});
   }
-  const std::size_t most =
+  const auto most =
       static_cast<std::size_t>(values.maximum(static_cast<std::int32_t>(bytes.size())));
   bytes.resize(most);  // what lies behind is not read
   const std::vector<std::byte> all = values.gather(bytes);
