@@ -53,26 +53,35 @@ class Cases {
     return made;
   }
 
-  void product(DType type, DType result, bool ta, bool tb, bool accumulate, bool bias, double to) {
+  /// The flags are those of Operation.
+  struct ProductForm {
+    DType result = DType::kFloat32;
+    bool transpose_a = false;
+    bool transpose_b = false;
+    bool accumulate = false;
+    bool bias = false;
+  };
+
+  void product(DType type, const ProductForm& form, double tolerance) {
     KernelCase& made = add(fmt::format("gemm {}{}{}{}{}",
                                        name_of(type),
-                                       ta ? " ta" : "",
-                                       tb ? " tb" : "",
-                                       accumulate ? " accumulate" : "",
-                                       bias ? " bias" : ""),
+                                       form.transpose_a ? " ta" : "",
+                                       form.transpose_b ? " tb" : "",
+                                       form.accumulate ? " accumulate" : "",
+                                       form.bias ? " bias" : ""),
                            OpKind::kGemm,
                            {.rows = of_.rows, .cols = of_.cols, .inner = of_.inner},
-                           to);
+                           tolerance);
     made.op.dtype = type;
-    made.op.transpose_a = ta;
-    made.op.transpose_b = tb;
-    made.op.accumulate = accumulate;
+    made.op.transpose_a = form.transpose_a;
+    made.op.transpose_b = form.transpose_b;
+    made.op.accumulate = form.accumulate;
     const DType stored = type == DType::kTf32 ? DType::kFloat32 : type;
     made.inputs = {{of_.rows * of_.inner, stored}, {of_.inner * of_.cols, stored}};
-    if (bias) {
-      made.inputs.push_back({of_.cols, result});
+    if (form.bias) {
+      made.inputs.push_back({of_.cols, form.result});
     }
-    made.outputs = {{of_.rows * of_.cols, result}};
+    made.outputs = {{of_.rows * of_.cols, form.result}};
   }
 
   void products() {
@@ -81,9 +90,9 @@ class Cases {
                                           {DType::kBFloat16, kBFloat16},
                                           {DType::kFloat16, kFloat16}}) {
       const DType result = type == DType::kTf32 ? DType::kFloat32 : type;
-      product(type, result, false, true, false, true, tolerance);
-      product(type, result, false, false, false, false, tolerance);
-      product(type, DType::kFloat32, true, false, true, false, tolerance);
+      product(type, {.result = result, .transpose_b = true, .bias = true}, tolerance);
+      product(type, {.result = result}, tolerance);
+      product(type, {.transpose_a = true, .accumulate = true}, tolerance);
     }
     KernelCase& sum = add("column-sum", OpKind::kColumnSum, {.rows = of_.rows, .cols = of_.cols});
     sum.inputs = {{of_.rows * of_.cols}};

@@ -67,18 +67,18 @@ std::vector<std::string> timed_models() {
   return {"gpt2-350m-like", "llama-like"};
 }
 
-Result<StepResult> time_model(const std::string& name, const StepOptions& options) {
+Result<StepResult> time_model(const std::string& model, const StepOptions& options) {
   const auto machine = find_cuda_machine();
   if (!machine) {
     return tl::unexpected<Error>(machine.error());
   }
-  const Timed of = timed(name, options.small);
-  auto model = of.llama ? llama_model(of.sizes) : gpt_model(of.sizes);
-  if (!model) {
-    return pass_on(std::move(model));
+  const Timed of = timed(model, options.small);
+  auto graph = of.llama ? llama_model(of.sizes) : gpt_model(of.sizes);
+  if (!graph) {
+    return pass_on(std::move(graph));
   }
   const auto schedule = lower_for_check(
-      *model, {.precision = DType::kBFloat16, .micro_batch_size = of.micro_batch_size});
+      *graph, {.precision = DType::kBFloat16, .micro_batch_size = of.micro_batch_size});
   if (!schedule) {
     return tl::unexpected<Error>(schedule.error());
   }
@@ -98,13 +98,13 @@ Result<StepResult> time_model(const std::string& name, const StepOptions& option
   const double flops = flops_of_step(*schedule);
   const std::string& device = machine->devices.front().name;
   const auto peak = peak_of(device);
-  StepResult result{.step = "speed-" + name, .status = "passed"};
+  StepResult result{.step = "speed-" + model, .status = "passed"};
   result.summary = fmt::format("{:.1f} ms a step, {:.1f} TFLOP/s, {}",
                                seconds * 1e3,
                                flops / seconds / 1e12,
                                peak ? fmt::format("MFU {:.1f} %", 100 * flops / seconds / *peak)
                                     : "MFU not known: no type has the name " + device);
-  result.figures = {{"model", name},
+  result.figures = {{"model", model},
                     {"step_s", seconds},
                     {"tokens_per_s", static_cast<double>(ran->trace.tokens_per_step) / seconds},
                     {"flops_per_step", flops},

@@ -142,7 +142,7 @@ class RankRun {
   }
 
   /// Ranks agree on it, and so begin each step together.
-  [[nodiscard]] bool stop_wanted(HostValues& values) {
+  [[nodiscard]] bool stop_wanted(HostValues& values) const {
     return values.maximum(options_.stop != nullptr && options_.stop->load() ? 1 : 0) != 0;
   }
 
