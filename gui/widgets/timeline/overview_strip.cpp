@@ -62,14 +62,14 @@ QSize OverviewStrip::sizeHint() const {
 }
 
 void OverviewStrip::take_document() {
-  const auto actions = timeline_->document()->actions();
+  actions_ = timeline_->document()->actions();
   image_ = {};
   paint_.reset();
   rows_.reset();
-  if (actions) {
+  if (actions_) {
     paint_ = std::make_shared<const std::vector<std::uint8_t>>(
-        paint_actions(ColourBy::kAction, *actions, nullptr));
-    rows_ = std::make_shared<const RowLayout>(one_row(*actions, band().height() + 1));
+        paint_actions(ColourBy::kAction, *actions_, nullptr));
+    rows_ = std::make_shared<const RowLayout>(one_row(*actions_, band().height() + 1));
   }
   ask_for_picture();
   update();
@@ -80,14 +80,14 @@ QRectF OverviewStrip::band() const {
 }
 
 TimeWindow OverviewStrip::whole() const {
-  const auto actions = timeline_->document()->actions();
-  const auto length = static_cast<double>(actions ? std::max<std::int64_t>(actions->length, 1) : 1);
+  const auto length =
+      static_cast<double>(actions_ ? std::max<std::int64_t>(actions_->length, 1) : 1);
   return {-0.005 * length, 1.01 * length};
 }
 
 TimelinePicture OverviewStrip::picture() const {
   const TimelineColours colours = timeline_colours(palette());
-  return {.actions = timeline_->document()->actions(),
+  return {.actions = actions_,
           .paint = paint_,
           .rows = rows_,
           .analysis = nullptr,

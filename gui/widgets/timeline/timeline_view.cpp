@@ -49,6 +49,9 @@ void TimelineView::take_document() {
     return;
   }
   actions_ = document_->actions();
+  // Of other actions: until both are made anew, no picture is asked for.
+  rows_.reset();
+  paint_.reset();
   dragged_.reset();
   selection_->clear();
   history_.clear();
@@ -77,13 +80,14 @@ void TimelineView::take_revision() {
   const auto before = std::exchange(actions_, document_->actions());
   const auto selected = selection_->action();
   const auto followed = selection_->followed_micro_batch();
+  paint_.reset();
+  lay_out();
   dragged_.reset();
   selection_->clear();
   if (selected) {
     selection_->select(same_action(*before, *selected, *actions_));
   }
   selection_->follow(followed);
-  lay_out();
   repaint_actions();
 }
 
