@@ -6,6 +6,7 @@
 
 #include <QtGui/QPainter>
 
+#include "core/base/check.h"
 #include "formats/action_colours.h"
 #include "gui/models/box_labels.h"
 
@@ -250,6 +251,8 @@ class Drawing {
 }  // namespace
 
 QImage draw_timeline(const TimelinePicture& picture) {
+  SW_CHECK(picture.paint->size() == picture.actions->size(),
+           "colours of the actions that are drawn");
   QImage image(std::max(1, static_cast<int>(std::lround(picture.width * picture.pixel_ratio))),
                std::max(1, static_cast<int>(std::lround(picture.height * picture.pixel_ratio))),
                QImage::Format_RGB32);
