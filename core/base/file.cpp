@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 namespace stagewright {
 namespace {
@@ -22,6 +22,30 @@ tl::unexpected<Error> io_error(const fs::path& path, std::string_view action, in
                           action,
                           std::strerror(number)),
               path.string());
+}
+
+/// Reads to the end or returns the errno that stopped it.  Streams would throw it.
+int read_all(int descriptor, std::string& content) {
+  struct stat status {};
+  const bool sized = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  // One more than there should be, so that the end is found without more room.
+  content.resize(sized ? static_cast<std::size_t>(status.st_size) + 1 : 0);
+  constexpr std::size_t kPiece = std::size_t{1} << 16U;
+  std::size_t size = 0;
+  while (true) {
+    if (size == content.size()) {
+      content.resize(size + std::max(kPiece, size / 2));
+    }
+    const ssize_t read = ::read(descriptor, content.data() + size, content.size() - size);
+    if (read < 0 && errno != EINTR) {
+      return errno;
+    }
+    if (read == 0) {
+      content.resize(size);
+      return 0;
+    }
+    size += static_cast<std::size_t>(std::max<ssize_t>(read, 0));
+  }
 }
 
 /// Writes everything or returns the errno that stopped it.
@@ -63,18 +87,18 @@ Result<std::string> read_file(const fs::path& path) {
     return fail(
         ErrorCode::kInvalidInput, "is a device, which has no end; name a file", path.string());
   }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    const int number = errno;
-    if (number == ENOENT) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == ENOENT) {
       return fail(ErrorCode::kNotFound, "no such file; check the path", path.string());
     }
-    return io_error(path, "read the file", number);
-  }
-  std::string content{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (stream.bad()) {
     return io_error(path, "read the file", errno);
+  }
+  std::string content;
+  const int number = read_all(descriptor, content);
+  ::close(descriptor);
+  if (number != 0) {
+    return io_error(path, "read the file", number);
   }
   return content;
 }

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -165,6 +166,30 @@ TEST(ReadFile, DoesNotReadAFolder) {
   const TemporaryFolder folder;
   EXPECT_EQ(read_file(folder.path()).error(),
             (Error{ErrorCode::kInvalidInput, "is a folder; name a file in it", folder.path()}));
+}
+
+TEST(ReadFile, SaysWhereReadingFails) {
+  // Its first page is no memory of this process, so that reading it fails.
+  const auto content = read_file("/proc/self/mem");
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().code, ErrorCode::kIo);
+  EXPECT_EQ(content.error().where, "/proc/self/mem");
+}
+
+TEST(ReadFile, ReadsWhatDoesNotSayItsSize) {
+  const auto status = read_file("/proc/self/status");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->rfind("Name:", 0), 0U);
+
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string sent(300'000, 'x');
+  std::thread writer([&] { EXPECT_TRUE(write_file(pipe, sent)); });
+  const auto content = read_file(pipe);
+  writer.join();
+  ASSERT_TRUE(content);
+  EXPECT_EQ(*content, sent);
 }
 
 TEST(ReadFile, AFileBelowAFileIsRefusedWithTheReason) {
