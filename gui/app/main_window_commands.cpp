@@ -202,9 +202,8 @@ void MainWindow::add_selecting_commands() {
         view->select_same_micro_batch(kBack);
       });
   add_here("cause", tr("What it waited for"), {"["}, [view] { view->select_cause(false); });
-  add_here("cause_chain", tr("All that it waited for"), {"{", "Shift+["}, [view] {
-    view->select_cause(true);
-  });
+  add_here(
+      "cause_chain", tr("All that it waited for"), {"{"}, [view] { view->select_cause(true); });
   add_here("effect", tr("What it held up"), {"]"}, [view] { view->select_effect(); });
   add_here("follow", tr("Fo&llow the micro-batch"), {"B"}, [view] { view->toggle_follow(); });
   add_here("clear_selection", tr("Select nothing"), {"Esc"}, [view] { view->clear_selection(); });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <string_view>
 
 #include <QtCore/QMimeData>
 #include <QtCore/QSettings>
@@ -122,7 +124,22 @@ TEST_F(MainWindowTest, ThePaletteRunsWhatIsTyped) {
   EXPECT_TRUE(window_.timeline()->shows_path());
 }
 
+/// The key that is pressed for it, on a keyboard of the United States: Qt takes "{" for "Shift+[".
+QKeySequence as_pressed(const QKeySequence& key) {
+  constexpr std::string_view kShifted = "~!@#$%^&*()_+{}|:\"<>?";
+  constexpr std::string_view kPlain = "`1234567890-=[]\\;',./";
+  static_assert(kShifted.size() == kPlain.size());
+  const QKeyCombination pressed = key[0];
+  const std::size_t at = pressed.key() < 128 ? kShifted.find(static_cast<char>(pressed.key()))
+                                             : std::string_view::npos;
+  return at == std::string_view::npos
+             ? key
+             : QKeySequence(QKeyCombination(pressed.keyboardModifiers() | Qt::ShiftModifier,
+                                            static_cast<Qt::Key>(kPlain[at])));
+}
+
 TEST_F(MainWindowTest, EveryCommandHasATextAndNoKeyServesTwo) {
+  std::map<QString, QString> holders;
   for (const QAction* const command : window_.commands().actions()) {
     EXPECT_FALSE(command->text().isEmpty()) << command->objectName().toStdString();
     for (const QKeySequence& key : command->shortcuts()) {
@@ -130,6 +147,11 @@ TEST_F(MainWindowTest, EveryCommandHasATextAndNoKeyServesTwo) {
       EXPECT_EQ(other, nullptr) << command->objectName().toStdString() << " and "
                                 << (other == nullptr ? "" : other->objectName().toStdString())
                                 << " share " << key.toString().toStdString();
+      const auto [holder, fresh] =
+          holders.emplace(as_pressed(key).toString(), command->objectName());
+      EXPECT_TRUE(fresh) << command->objectName().toStdString() << " and "
+                         << holder->second.toStdString() << " share what is pressed for "
+                         << key.toString().toStdString();
     }
   }
 }
