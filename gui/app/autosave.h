@@ -21,13 +21,18 @@ class Autosave : public QObject {
 
   /// Copies the plan if it has changes that are in no file; forgets the copy if not.
   void save();
-  /// Opens what another run of the program has left; false where there is nothing.
-  bool recover();
+  /// Opens what another run of the program has left, and says so; false where there is nothing.
+  /// `asked`: what the command line wanted instead, which is named as not opened; empty: nothing.
+  bool recover(const QString& asked = {});
   /// The program ends as it should.
   void forget();
 
  private:
   [[nodiscard]] static QString path(const char* name);
+  /// Gives a file another name, in place of what bore that.
+  static void set_aside(const char* name, const char* other);
+  /// What recover() began to open is there, or could not be read; `problem`: why, if it is known.
+  void take_recovered(bool moved, const QString& problem, const QString& asked);
 
   MainWindow* window_;
   QTimer timer_;

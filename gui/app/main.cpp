@@ -95,6 +95,21 @@ void open_first_file(const ProgramOptions& options, MainWindow& window) {
   }
 }
 
+/// What open_first_file() would open of the command line, for people; empty: nothing.
+QString asked_for(const ProgramOptions& options) {
+  if (options.planned) {
+    return QStringLiteral("--model %1").arg(QString::fromStdString(options.planned->model));
+  }
+  QStringList asked;
+  if (!options.files.empty()) {
+    asked << QString::fromStdString(options.files.front());
+  }
+  if (options.compare) {
+    asked << QStringLiteral("--compare %1").arg(QString::fromStdString(*options.compare));
+  }
+  return asked.join(QLatin1Char(' '));
+}
+
 int run_screenshot(const ProgramOptions& options, MainWindow& window) {
   const auto taken = take_screenshot(options, window);
   if (!taken) {
@@ -131,7 +146,7 @@ int main(int argc, char** argv) {
   if (options.screenshot) {
     return run_screenshot(options, window);
   }
-  const bool recovers = window.restore_session();
+  const bool recovers = window.restore_session(asked_for(options));
   window.show();
   if (!recovers) {
     open_first_file(options, window);

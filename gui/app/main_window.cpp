@@ -251,7 +251,7 @@ void MainWindow::set_theme(Theme theme) {
   QSettings().setValue(QStringLiteral("theme"), name_of(theme));
 }
 
-bool MainWindow::restore_session() {
+bool MainWindow::restore_session(const QString& asked) {
   explore_->setup()->set_setup(stored_setup());
   const QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
@@ -261,7 +261,7 @@ bool MainWindow::restore_session() {
   } else {
     restoreState(state);
   }
-  return autosave_->recover();
+  return autosave_->recover(asked);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

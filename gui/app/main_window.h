@@ -75,8 +75,9 @@ class MainWindow : public QMainWindow {
   /// Draws what workers would draw, for pictures without an event loop.
   void draw_now();
   /// Window, docks and what was planned as they were when the program was last closed; a plan with
-  /// changes if it was not closed.  Returns whether such a plan is being opened.
-  bool restore_session();
+  /// changes if it was not closed.  Returns whether such a plan is being opened, and then says that
+  /// `asked`, what the command line wanted, is not.
+  bool restore_session(const QString& asked = {});
 
  protected:
   void closeEvent(QCloseEvent* event) override;

@@ -8,12 +8,28 @@
         <translation>无法为崩溃保留更改：%1</translation>
     </message>
     <message>
-        <source>The program ended before changes were saved. They are open again, but for actions that were moved by hand: those are in %1. Save the plan to keep it.</source>
-        <translation>程序在保存更改之前结束。更改已重新打开，手动移动的操作除外：它们在 %1 中。请保存方案以保留。</translation>
-    </message>
-    <message>
         <source>The program ended before changes were saved. They are open again; save the plan to keep them.</source>
         <translation>程序在保存更改之前结束。更改已重新打开；请保存方案以保留。</translation>
+    </message>
+    <message>
+        <source>The program ended before changes were saved. They are open again, but for actions that were moved by hand. Save the plan to keep it.</source>
+        <translation>程序在更改保存之前结束。这些更改已重新打开，但手动移动的动作除外。请保存计划以保留它。</translation>
+    </message>
+    <message>
+        <source>The program ended before changes were saved. They are in %1.</source>
+        <translation>程序在更改保存之前结束。更改在 %1 中。</translation>
+    </message>
+    <message>
+        <source>The program ended before changes were saved, and its copy of them cannot be read; it is kept as %1. %2</source>
+        <translation>程序在更改保存之前结束，且其副本无法读取；副本保留为 %1。%2</translation>
+    </message>
+    <message>
+        <source>The moved actions are in %1.</source>
+        <translation>移动过的动作在 %1 中。</translation>
+    </message>
+    <message>
+        <source>Not opened: %1.</source>
+        <translation>未打开：%1。</translation>
     </message>
 </context>
 <context>

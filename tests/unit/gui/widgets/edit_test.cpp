@@ -1,5 +1,8 @@
 // Changing a plan in the window, by keyboard and mouse.
 
+#include <QtCore/QDir>
+#include <QtCore/QFile>
+#include <QtCore/QStandardPaths>
 #include <QtCore/QTimer>
 #include <QtGui/QAction>
 #include <QtTest/QTest>
@@ -87,6 +90,12 @@ class EditTest : public testing::Test {
   }
   int answer(QMessageBox::StandardButton button, const std::function<void()>& action) {
     return answer(button, {}, action);
+  }
+
+  /// Where the program keeps copies for when it ends unexpectedly.
+  static QString kept(const char* name) {
+    return QDir(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation))
+        .filePath(QString::fromLatin1(name));
   }
 
   TemporaryFolder folder_;
@@ -207,6 +216,41 @@ TEST_F(EditTest, ChangesOutliveAProgramThatEndsUnexpectedly) {
   autosave->save();
   EXPECT_EQ(answer(QMessageBox::Discard, [&] { window_.close(); }), 1);
   EXPECT_FALSE(autosave->recover());  // it was closed as it should
+}
+
+TEST_F(EditTest, MovedActionsOutliveARecoveryAndTheEndOfThatProgram) {
+  window_.selection()->select(computed(0, 3));
+  window_.timeline()->setFocus();
+  QTest::keyClick(window_.timeline(), Qt::Key_Left, Qt::AltModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(wait());
+  window_.autosave()->save();
+  window_.document()->close();
+  ASSERT_TRUE(window_.restore_session("asked.plan.json"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  const QString said = window_.message()->text();
+  EXPECT_TRUE(said.contains("open again")) << said.toStdString();
+  EXPECT_TRUE(said.contains("recovered.schedule.json")) << said.toStdString();
+  EXPECT_TRUE(said.contains("asked.plan.json")) << said.toStdString();
+  const std::string plan = (folder_.path() / "kept.plan.json").string();
+  answer(QMessageBox::Cancel, plan, [&] { window_.commands().find("save_plan")->trigger(); });
+  EXPECT_EQ(answer(QMessageBox::Cancel, [&] { window_.close(); }), 0);
+  EXPECT_TRUE(QFile::exists(kept("recovered.schedule.json")));
+}
+
+TEST_F(EditTest, ADamagedCopyIsKeptAndNamed) {
+  change_micro_batches(6);
+  window_.autosave()->save();
+  QFile copy(kept("autosave.plan.json"));
+  ASSERT_TRUE(copy.resize(copy.size() / 2));
+  window_.document()->close();
+  ASSERT_TRUE(window_.autosave()->recover());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  const QString said = window_.message()->text();
+  EXPECT_FALSE(said.contains("open again")) << said.toStdString();
+  EXPECT_TRUE(said.contains("damaged.plan.json")) << said.toStdString();
+  EXPECT_TRUE(said.contains("JSON", Qt::CaseInsensitive)) << said.toStdString();
+  EXPECT_TRUE(QFile::exists(kept("damaged.plan.json")));
+  EXPECT_FALSE(editor()->has_unsaved());
 }
 
 TEST_F(EditTest, ClosingAsksWhatBecomesOfChanges) {
