@@ -2,7 +2,7 @@
 # and found, else its files are left out, and the end of the configure step says
 # which and why.
 #
-#   stagewright_find_backends()      sets STAGEWRIGHT_HAVE_CUDA, _NCCL, _CUBLASLT, _MPI, _GUI
+#   stagewright_find_backends()      sets STAGEWRIGHT_HAVE_CUDA, _NCCL, _NVTX, _CUBLASLT, _MPI, _GUI
 #   stagewright_report_backends()    prints the summary
 #
 # Targets: CUDA::cudart, CUDA::cublasLt, stagewright_nccl_headers, MPI::MPI_CXX, Qt6::Widgets,
@@ -64,6 +64,10 @@ macro(stagewright_find_cuda)
       "${STAGEWRIGHT_CUDART_INCLUDE}" "${STAGEWRIGHT_NCCL_INCLUDE}"
       "$<$<BOOL:${STAGEWRIGHT_CUBLASLT_INCLUDE}>:${STAGEWRIGHT_CUBLASLT_INCLUDE}>")
     stagewright_nccl_version(NCCL_VERSION)
+  endif()
+  # Headers alone: a profiler that looks on brings the library.
+  if(STAGEWRIGHT_HAVE_NCCL AND EXISTS "${STAGEWRIGHT_CUDART_INCLUDE}/nvtx3/nvToolsExt.h")
+    set(STAGEWRIGHT_HAVE_NVTX ON)
   endif()
 endmacro()
 

@@ -50,6 +50,7 @@ RankExecutor::RankExecutor(const Schedule& schedule,
       device_(device),
       arena_(device_.allocate(plan_.arena.capacity)),
       meter_(plan_),
+      ranges_(plan_),
       pointers_(plan_.instructions.size()),
       update_ranges_(update_ranges(schedule_, plan_, groups)),
       earlier_send_(plan_.instructions.size()),
@@ -166,6 +167,7 @@ std::optional<StepTotals> RankExecutor::step(const UpdateStep& constants,
 
 void RankExecutor::begin_step(StepRecord* record) {
   record_ = record;
+  ranges_.leave();  // of a step that failed
   next_ = 0;
   next_post_ = 0;
   at_ = 0;
@@ -190,6 +192,7 @@ void RankExecutor::run_list(const UpdateStep& constants, const MicroBatchSource&
     at_ = i;
     account(instruction, false);
     if (on_host(instruction)) {
+      ranges_.enter(instruction.action);
       post_before(i);
       post_ahead(i);
       on_queue() ? run_on_queue(i, constants, source) : run_on_host(i, constants, source);
@@ -202,6 +205,7 @@ void RankExecutor::run_list(const UpdateStep& constants, const MicroBatchSource&
     }
     account(instruction, true);
   }
+  ranges_.leave();
 }
 
 void RankExecutor::end_step(StepRecord* record) {

@@ -10,6 +10,7 @@
 #include "core/schedule/schedule.h"
 #include "runtime/comm/world.h"
 #include "runtime/compute/compute_device.h"
+#include "runtime/executor/action_ranges.h"
 #include "runtime/executor/memory_meter.h"
 #include "runtime/executor/micro_batch_source.h"
 #include "runtime/executor/parameter_groups.h"
@@ -123,6 +124,7 @@ class RankExecutor {
   ComputeDevice& device_;
   std::unique_ptr<DeviceMemory> arena_;
   MemoryMeter meter_;
+  ActionRanges ranges_;
   std::vector<Pointers> pointers_;                        ///< by instruction
   std::vector<std::vector<UpdateRange>> update_ranges_;   ///< by instruction
   std::vector<std::unique_ptr<Stream>> streams_;          ///< by lane; none for the compute lane
