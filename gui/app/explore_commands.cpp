@@ -105,7 +105,11 @@ QString ExploreCommands::name_of_plan() const {
 
 void ExploreCommands::open_chosen() {
   const int row = search_->chosen();
-  if (row < 0) {
+  if (restoring_) {
+    return;
+  }
+  if (row < 0) {  // rows of another search will come
+    opened_ = -1;
     return;
   }
   const CandidateRow& plan = search_->candidates()->rows()[static_cast<std::size_t>(row)];
@@ -113,6 +117,8 @@ void ExploreCommands::open_chosen() {
     return;  // the table says why it has no timeline
   }
   if (!window_->edit()->may_leave()) {
+    // Once the click is over that chose.
+    QMetaObject::invokeMethod(this, &ExploreCommands::choose_opened, Qt::QueuedConnection);
     return;
   }
   auto inputs = search_->inputs_of(row);
@@ -120,6 +126,7 @@ void ExploreCommands::open_chosen() {
     window_->message()->show_error(QString::fromStdString(inputs.error().to_string()));
     return;
   }
+  opened_ = row;
   if (!at_once_) {
     window_->document()->simulate(*std::move(inputs), name_of_plan());
   } else if (const auto shown =
@@ -127,6 +134,14 @@ void ExploreCommands::open_chosen() {
              !shown) {
     window_->message()->show_error(QString::fromStdString(shown.error().to_string()));
   }
+}
+
+void ExploreCommands::choose_opened() {
+  const OpenedFile* const file = window_->document()->file();
+  const bool shown = file != nullptr && file->path == name_of_plan().toStdString();
+  restoring_ = true;
+  search_->choose(shown ? opened_ : -1);
+  restoring_ = false;
 }
 
 void ExploreCommands::choose_by(int rows) {

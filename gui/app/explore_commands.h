@@ -41,6 +41,8 @@ class ExploreCommands : public QObject {
   void add_docks();
   void add_commands();
   void open_chosen();
+  /// Views mark the plan that is shown: another could not take its place.
+  void choose_opened();
   void choose_by(int rows);
   /// Under which a plan of the search is opened.
   [[nodiscard]] QString name_of_plan() const;
@@ -51,7 +53,9 @@ class ExploreCommands : public QObject {
   CandidatesPanel* candidates_ = nullptr;
   ParetoView* pareto_ = nullptr;
   QList<const QDockWidget*> docks_;
-  bool at_once_ = false;  ///< what is chosen opens before choosing returns
+  int opened_ = -1;         ///< the row whose plan was opened last
+  bool restoring_ = false;  ///< what is chosen is open already
+  bool at_once_ = false;    ///< what is chosen opens before choosing returns
 };
 
 }  // namespace stagewright::gui

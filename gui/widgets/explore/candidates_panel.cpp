@@ -145,7 +145,7 @@ void CandidatesPanel::take_chosen() {
     table_->setCurrentIndex(index);
     table_->scrollTo(index);
   } else {
-    table_->clearSelection();
+    table_->selectionModel()->clear();  // a click on any row chooses it
   }
   following_ = false;
 }

@@ -1,20 +1,25 @@
 // Searching plans in the window, by keyboard and mouse.
 
+#include <QtCore/QTimer>
 #include <QtGui/QAction>
 #include <QtTest/QTest>
+#include <QtWidgets/QAbstractButton>
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QDockWidget>
 #include <QtWidgets/QLineEdit>
+#include <QtWidgets/QMessageBox>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QSpinBox>
 #include <QtWidgets/QTableView>
 #include <QtWidgets/QTreeView>
 #include <gtest/gtest.h>
 
+#include "gui/app/edit_commands.h"
 #include "gui/app/explore_commands.h"
 #include "gui/app/layout_commands.h"
 #include "gui/app/main_window.h"
+#include "gui/models/plan_editor.h"
 #include "gui/widgets/explore/candidates_panel.h"
 #include "gui/widgets/explore/constraint_form.h"
 #include "gui/widgets/explore/model_chooser.h"
@@ -157,6 +162,40 @@ TEST_F(ExploreTest, TheBestPlanOpensAndOneSelectionGoesThroughAllViews) {
   QTest::keyClick(plot(), Qt::Key_Right);
   wait_for_timeline();
   EXPECT_NE(plans()->chosen(), before);
+  EXPECT_EQ(shown_time(), chosen_time());
+}
+
+TEST_F(ExploreTest, APlanThatMayNotBeLeftStaysMarked) {
+  set_small();
+  search();
+  const int shown = plans()->chosen();
+  ASSERT_TRUE(window_.edit()->editor()->change_now("Micro-batch", [](PlanDraft draft) {
+    const std::int32_t count = draft.inputs.plan.micro_batches;
+    return with_micro_batches(std::move(draft), 2 * count);
+  }));
+  const auto click_on_second = [&](QMessageBox::StandardButton button) {
+    int asked = 0;
+    QTimer answers;
+    QObject::connect(&answers, &QTimer::timeout, &answers, [&] {
+      if (auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
+        ++asked;
+        box->button(button)->click();
+      }
+    });
+    answers.start(20);
+    const QModelIndex second = table()->model()->index(1, 0);
+    QTest::mouseClick(
+        table()->viewport(), Qt::LeftButton, {}, table()->visualRect(second).center());
+    QApplication::processEvents();
+    wait_for_timeline();
+    return asked;
+  };
+  EXPECT_EQ(click_on_second(QMessageBox::Cancel), 1);
+  EXPECT_EQ(plans()->chosen(), shown);
+  EXPECT_EQ(table()->currentIndex().row(), 0);
+  EXPECT_TRUE(table()->selectionModel()->isRowSelected(0));
+  EXPECT_EQ(click_on_second(QMessageBox::Discard), 1);
+  EXPECT_NE(plans()->chosen(), shown);
   EXPECT_EQ(shown_time(), chosen_time());
 }
 
