@@ -5,10 +5,10 @@
 #include <QtCore/QFileInfo>
 #include <QtGui/QAction>
 #include <QtWidgets/QDockWidget>
-#include <QtWidgets/QFileDialog>
 #include <QtWidgets/QMessageBox>
 
 #include "gui/app/main_window.h"
+#include "gui/app/save_dialog.h"
 #include "gui/models/plan_editor.h"
 #include "gui/widgets/message_bar.h"
 #include "gui/widgets/plan_controls.h"
@@ -113,20 +113,24 @@ bool EditCommands::save(bool schedule) {
   const OpenedFile* const file = window_->document()->file();
   QString name = file == nullptr ? QString() : QString::fromStdString(file->path);
   name = name.startsWith(QLatin1Char(':')) ? QFileInfo(name).fileName() : QString();
-  const QString path = QFileDialog::getSaveFileName(
-      window_,
-      schedule ? tr("Save the schedule") : tr("Save the plan"),
-      schedule ? QString() : name,
-      schedule ? tr("Schedules (*.schedule.json)") : tr("Plans (*.plan.json)"));
-  if (path.isEmpty()) {
+  const auto place =
+      schedule
+          ? ask_where_to_save(window_,
+                              tr("Save the schedule"),
+                              {},
+                              {{tr("Schedules"), QStringLiteral(".schedule.json")}})
+          : ask_where_to_save(
+                window_, tr("Save the plan"), name, {{tr("Plans"), QStringLiteral(".plan.json")}});
+  if (!place) {
     return false;
   }
-  const Result<void> saved = schedule ? editor_->save_schedule(path.toStdString())
-                                      : editor_->save_plan(path.toStdString());
+  const std::string path = place->path.toStdString();
+  const Result<void> saved = schedule ? editor_->save_schedule(path) : editor_->save_plan(path);
   if (!saved) {
     window_->message()->show_error(QString::fromStdString(saved.error().to_string()));
     return false;
   }
+  window_->note_written(place->path);
   const bool whole = schedule || !editor_->draft() || !editor_->draft()->order;
   if (whole) {
     editor_->note_saved();

@@ -41,7 +41,6 @@ namespace {
 
 constexpr int kWidth = 1440;
 constexpr int kHeight = 900;
-constexpr int kNoteMilliseconds = 5000;
 
 }  // namespace
 
@@ -70,9 +69,7 @@ MainWindow::MainWindow(const std::string& profiles, QWidget* parent)
   connect(&document_, &Document::idle, message_, &MessageBar::work_done);
   connect(message_, &MessageBar::cancelled, &document_, &Document::cancel);
   connect(&exports_, &FileExport::failed, message_, &MessageBar::show_error);
-  connect(&exports_, &FileExport::written, this, [this](const QString& path) {
-    statusBar()->showMessage(tr("%1 is written").arg(path), kNoteMilliseconds);
-  });
+  connect(&exports_, &FileExport::written, this, &MainWindow::note_written);
   take_document();
 }
 

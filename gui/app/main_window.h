@@ -66,6 +66,8 @@ class MainWindow : public QMainWindow {
   /// Starts to write what is open; the suffix is added where the path lacks it.  REQUIRES: a file
   /// to which the exporter applies.
   void export_to(const QString& path, const Exporter& exporter);
+  /// Tells a user that a file is written.
+  void note_written(const QString& path);
   /// Puts a view into a dock of the window, with a command to show and hide it.  `name` is stored
   /// in saved layouts.
   QDockWidget* add_dock(const QString& name,

@@ -1,7 +1,7 @@
 // Opening, remembering and saving files.
 
-#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <QtCore/QFileInfo>
 #include <QtCore/QSettings>
@@ -12,6 +12,7 @@
 #include "gui/app/edit_commands.h"
 #include "gui/app/keys_dialog.h"
 #include "gui/app/main_window.h"
+#include "gui/app/save_dialog.h"
 #include "gui/models/exporters.h"
 #include "gui/widgets/message_bar.h"
 #include "gui/widgets/timeline/timeline_view.h"
@@ -95,10 +96,15 @@ void MainWindow::fill_recent_menu() {
 }
 
 void MainWindow::save_picture() {
-  const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save the timeline as a picture"), {}, tr("Pictures (*.png)"));
-  if (!path.isEmpty() && !timeline_->grab().save(path)) {
-    message_->show_error(tr("%1 could not be written; choose another folder.").arg(path));
+  const auto place = ask_where_to_save(
+      this, tr("Save the timeline as a picture"), {}, {{tr("Pictures"), QStringLiteral(".png")}});
+  if (!place) {
+    return;
+  }
+  if (timeline_->grab().save(place->path)) {
+    note_written(place->path);
+  } else {
+    message_->show_error(tr("%1 could not be written; choose another folder.").arg(place->path));
   }
 }
 
@@ -107,25 +113,22 @@ void MainWindow::export_file() {
   if (file == nullptr) {
     return;
   }
-  QStringList filters;
+  std::vector<Exporter> applying;
+  QList<SavedKind> kinds;
   for (const Exporter& exporter : exporters()) {
     if (exporter.applies(*file)) {
-      filters.push_back(
-          QStringLiteral("%1 (*%2)").arg(tr(exporter.name), QString::fromLatin1(exporter.suffix)));
+      applying.push_back(exporter);
+      kinds.push_back({tr(exporter.name), QString::fromLatin1(exporter.suffix)});
     }
   }
-  QString chosen;
-  const QString path = QFileDialog::getSaveFileName(
-      this, tr("Export"), {}, filters.join(QStringLiteral(";;")), &chosen);
-  if (path.isEmpty()) {
-    return;
+  if (const auto place = ask_where_to_save(this, tr("Export"), {}, kinds)) {
+    export_to(place->path, applying[static_cast<std::size_t>(place->kind)]);
   }
-  const auto exporter = std::ranges::find_if(exporters(), [&](const Exporter& each) {
-    return chosen.endsWith(QStringLiteral("(*%1)").arg(QString::fromLatin1(each.suffix)));
-  });
-  if (exporter != exporters().end()) {
-    export_to(path, *exporter);
-  }
+}
+
+void MainWindow::note_written(const QString& path) {
+  constexpr int kNoteMilliseconds = 5000;
+  statusBar()->showMessage(tr("%1 is written").arg(path), kNoteMilliseconds);
 }
 
 void MainWindow::export_to(const QString& path, const Exporter& exporter) {

@@ -6,6 +6,7 @@
 #include <QtCore/QMetaObject>
 
 #include "core/base/file.h"
+#include "gui/models/saved_name.h"
 
 namespace stagewright::gui {
 
@@ -21,8 +22,7 @@ void FileExport::start(std::shared_ptr<const OpenedFile> file,
                        std::shared_ptr<const ShownStep> step,
                        const Exporter& exporter,
                        const QString& path) {
-  const QString suffix = QString::fromLatin1(exporter.suffix);
-  const QString name = path.endsWith(suffix) ? path : path + suffix;
+  const QString name = with_suffix(path, QString::fromLatin1(exporter.suffix));
   ++pending_;
   threads_.start([this, file = std::move(file), step = std::move(step), exporter, name] {
     const auto content = exporter.write(*file, *step);

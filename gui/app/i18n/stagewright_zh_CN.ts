@@ -482,14 +482,6 @@
         <translation>保存计划</translation>
     </message>
     <message>
-        <source>Schedules (*.schedule.json)</source>
-        <translation>调度 (*.schedule.json)</translation>
-    </message>
-    <message>
-        <source>Plans (*.plan.json)</source>
-        <translation>计划 (*.plan.json)</translation>
-    </message>
-    <message>
         <source>Changes that are in no file</source>
         <translation>未保存到文件的更改</translation>
     </message>
@@ -504,6 +496,14 @@
     <message>
         <source>A plan file keeps them.</source>
         <translation>方案文件会保留它们。</translation>
+    </message>
+    <message>
+        <source>Schedules</source>
+        <translation>调度</translation>
+    </message>
+    <message>
+        <source>Plans</source>
+        <translation>计划</translation>
     </message>
 </context>
 <context>
@@ -969,10 +969,6 @@
         <translation>将时间线保存为图片</translation>
     </message>
     <message>
-        <source>Pictures (*.png)</source>
-        <translation>图片 (*.png)</translation>
-    </message>
-    <message>
         <source>%1 could not be written; choose another folder.</source>
         <translation>无法写入 %1；请选择其他文件夹。</translation>
     </message>
@@ -1051,6 +1047,10 @@
     <message>
         <source>Writing %1</source>
         <translation>正在写入 %1</translation>
+    </message>
+    <message>
+        <source>Pictures</source>
+        <translation>图片</translation>
     </message>
 </context>
 <context>
@@ -1488,6 +1488,17 @@ No place in this plot: rejected before it had a time. %2</source>
     <message>
         <source>The run ended with code %1 and left no trace.</source>
         <translation>运行以代码 %1 结束，没有留下轨迹。</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::SaveDialog</name>
+    <message>
+        <source>Replace the file?</source>
+        <translation>替换该文件？</translation>
+    </message>
+    <message>
+        <source>%1 exists already. What is in it will be lost.</source>
+        <translation>%1 已存在，其中的内容将丢失。</translation>
     </message>
 </context>
 <context>

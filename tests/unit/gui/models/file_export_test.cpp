@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
+#include "gui/models/saved_name.h"
 #include "tests/support/source_folder.h"
 
 namespace stagewright::gui {
@@ -49,6 +50,13 @@ TEST_F(FileExportTest, WritesWhatEveryExporterGives) {
     ASSERT_TRUE(content) << content.error().to_string();
     EXPECT_EQ(*content, *exporter.write(*file_, *step_)) << name;
   }
+}
+
+TEST(SavedNameTest, ASuffixComesOnceAndReplacesItsOwnEnd) {
+  EXPECT_EQ(with_suffix("x", ".plan.json"), "x.plan.json");
+  EXPECT_EQ(with_suffix("x.json", ".plan.json"), "x.plan.json");
+  EXPECT_EQ(with_suffix("x.plan.json", ".plan.json"), "x.plan.json");
+  EXPECT_EQ(with_suffix("a/x-1.5", ".png"), "a/x-1.5.png");
 }
 
 TEST_F(FileExportTest, SaysWhatCouldNotBeWritten) {

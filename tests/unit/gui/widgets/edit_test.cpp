@@ -14,8 +14,10 @@
 #include <QtWidgets/QFileDialog>
 #include <QtWidgets/QLineEdit>
 #include <QtWidgets/QMessageBox>
+#include <QtWidgets/QStatusBar>
 #include <gtest/gtest.h>
 
+#include "core/base/file.h"
 #include "gui/app/autosave.h"
 #include "gui/app/edit_commands.h"
 #include "gui/app/main_window.h"
@@ -302,6 +304,24 @@ TEST_F(EditTest, MovedActionsAreSavedAsASchedule) {
   EXPECT_EQ(answer(QMessageBox::Save, schedule, [&] { window_.close(); }), 1);
   EXPECT_TRUE(std::filesystem::exists(schedule));
   EXPECT_FALSE(window_.isVisible());
+}
+
+TEST_F(EditTest, WhatIsSavedGetsItsSuffixBeforeItIsAskedWhatMayBeReplaced) {
+  QAction* const save_plan = window_.commands().find("save_plan");
+  const std::string typed = (folder_.path() / "mine-v1.5").string();
+  const std::string plan = typed + ".plan.json";
+  EXPECT_EQ(answer(QMessageBox::No, typed, [&] { save_plan->trigger(); }), 0);
+  EXPECT_TRUE(std::filesystem::exists(plan));
+  EXPECT_FALSE(std::filesystem::exists(typed));
+  EXPECT_TRUE(window_.statusBar()->currentMessage().contains("mine-v1.5.plan.json"));
+  ASSERT_TRUE(write_file(plan, "kept"));
+  EXPECT_EQ(answer(QMessageBox::Yes, typed, [&] { save_plan->trigger(); }), 1);
+  EXPECT_NE(read_file(plan).value(), "kept");
+  // A picture is known by its name alone.
+  const std::string picture = (folder_.path() / "pic").string();
+  answer(QMessageBox::No, picture, [&] { window_.commands().find("save_picture")->trigger(); });
+  EXPECT_TRUE(std::filesystem::exists(picture + ".png"));
+  EXPECT_TRUE(window_.message()->text().isEmpty()) << window_.message()->text().toStdString();
 }
 
 TEST_F(EditTest, NothingIsAskedWhereNothingWouldBeLost) {
