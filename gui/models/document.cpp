@@ -1,22 +1,19 @@
 #include "gui/models/document.h"
 
-#include <new>
 #include <utility>
 
 #include <QtCore/QFile>
 
+#include "gui/models/memory_guard.h"
+
 namespace stagewright::gui {
 namespace {
 
-tl::unexpected<Error> too_large(const std::string& path) {
-  return fail(ErrorCode::kUnsupported,
-              "does not fit in this machine's memory; record fewer steps or ranks",
-              path);
-}
+constexpr const char* kRemedy = "record fewer steps or ranks";
 
 /// What the file said, or that it was too much for this machine.
 Result<OpenedFile> open_guarded(const std::string& path, const OpenOptions& options) {
-  try {
+  return within_memory(path, kRemedy, [&]() -> Result<OpenedFile> {
     // What is part of the program, such as examples.
     if (path.starts_with(':')) {
       QFile file(QString::fromStdString(path));
@@ -26,9 +23,22 @@ Result<OpenedFile> open_guarded(const std::string& path, const OpenOptions& opti
       return open_content(file.readAll().toStdString(), path.substr(path.rfind('/') + 1), options);
     }
     return open_file(path, options);
-  } catch (const std::bad_alloc&) {
-    return too_large(path);
+  });
+}
+
+/// Whether times of the one mean something beside those of the other.
+Result<void> check_comparable(const OpenedFile& first, const OpenedFile& second) {
+  if (first.unit_costs == second.unit_costs) {
+    return {};
   }
+  return fail(
+      ErrorCode::kInvalidInput,
+      std::string(second.unit_costs ? "counts units of work, as an order without costs does, "
+                                      "but what is open has times"
+                                    : "has times, but what is open counts units of work, "
+                                      "as an order without costs does") +
+          "; compare two orders, or two files with times",
+      second.path);
 }
 
 }  // namespace
@@ -66,11 +76,14 @@ void Document::reload(const QString& path) {
 
 void Document::compare_with(const QString& path) {
   work(tr("Reading %1").arg(path),
-       [this, path = path.toStdString(), step = step_, alignment = alignment_](
+       [this, path = path.toStdString(), first = file_, step = step_, alignment = alignment_](
            const OpenOptions& options) -> Result<Finish> {
          auto file = open_guarded(path, options);
          if (!file) {
            return pass_on(std::move(file));
+         }
+         if (auto comparable = check_comparable(*first, *file); !comparable) {
+           return pass_on(std::move(comparable));
          }
          auto other = std::make_shared<const OpenedFile>(*std::move(file));
          return [this, comparison = compare(std::move(other), step, alignment)] {
@@ -99,11 +112,7 @@ Document::Make Document::simulation_of(PlanInputs inputs, const QString& name) c
     if (!files) {
       return tl::unexpected<Error>(files.error());
     }
-    try {
-      return open_plan(*files, inputs, name, options);
-    } catch (const std::bad_alloc&) {
-      return too_large(name);
-    }
+    return within_memory(name, kRemedy, [&] { return open_plan(*files, inputs, name, options); });
   };
 }
 
@@ -135,8 +144,9 @@ void Document::work(const QString& what, Work work) {
   reading_ = job;
   busy_ = true;
   emit working(what);
-  threads_.start([this, job, work = std::move(work), options = options_for(job)] {
-    auto result = std::make_shared<Result<Finish>>(work(options));
+  threads_.start([this, job, what, work = std::move(work), options = options_for(job)] {
+    auto result = std::make_shared<Result<Finish>>(
+        within_memory(what.toStdString(), kRemedy, [&] { return work(options); }));
     QMetaObject::invokeMethod(this, [this, job, result] {
       if (job->given_up) {
         return;
@@ -166,6 +176,9 @@ Result<void> Document::compare_now(const std::string& path) {
   Result<OpenedFile> file = open_guarded(path, {.profiles = profiles_, .step = {}, .progress = {}});
   if (!file) {
     return pass_on(std::move(file));
+  }
+  if (auto comparable = check_comparable(*file_, *file); !comparable) {
+    return comparable;
   }
   take_comparison(compare(std::make_shared<const OpenedFile>(*std::move(file)), step_, alignment_));
   return {};
@@ -278,7 +291,7 @@ void Document::show_step(std::int32_t step) {
   if (step_ && step_->step == step) {
     return;
   }
-  work(tr("Laying out step %1").arg(step),
+  work(tr("Laying out step %1").arg(step + 1),
        [this, step, file = file_, other = other_, alignment = alignment_](
            const OpenOptions&) -> Result<Finish> {
          auto shown = std::make_shared<const ShownStep>(stagewright::gui::show_step(*file, step));
@@ -304,14 +317,22 @@ void Document::analyse() {
   auto job = std::make_shared<Job>();
   analysing_ = job;
   threads_.start([this, job, file = file_, step = step_] {
-    auto analysis =
-        std::make_shared<const StepAnalysis>(analyse_step(file->trace, step->step, step->actions));
+    using Analysis = Result<std::shared_ptr<const StepAnalysis>>;
+    const Analysis analysis = within_memory(file->path, kRemedy, [&]() -> Analysis {
+      return std::make_shared<const StepAnalysis>(
+          analyse_step(file->trace, step->step, step->actions));
+    });
     QMetaObject::invokeMethod(this, [this, job, analysis] {
-      if (!job->given_up) {
-        analysing_.reset();
-        analysis_ = analysis;
-        emit analysed();
+      if (job->given_up) {
+        return;
       }
+      analysing_.reset();
+      if (!analysis) {
+        emit failed(QString::fromStdString(analysis.error().to_string()));
+        return;
+      }
+      analysis_ = *analysis;
+      emit analysed();
     });
   });
 }

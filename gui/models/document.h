@@ -54,8 +54,8 @@ class Document : public QObject {
   void close();
   /// Lays out another optimizer step of the trace.  REQUIRES: a file, and 0 <= step < its steps.
   void show_step(std::int32_t step);
-  /// Sets another file beside the one that is open, which then is the first of the two.  REQUIRES:
-  /// a file.
+  /// Sets another file beside the one that is open, which then is the first of the two; fails where
+  /// one has times and the other units of work.  REQUIRES: a file.
   void compare_with(const QString& path);
   [[nodiscard]] Result<void> compare_now(const std::string& path);
   void set_alignment(Alignment alignment);

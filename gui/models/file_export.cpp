@@ -6,6 +6,7 @@
 #include <QtCore/QMetaObject>
 
 #include "core/base/file.h"
+#include "gui/models/memory_guard.h"
 #include "gui/models/saved_name.h"
 
 namespace stagewright::gui {
@@ -25,9 +26,12 @@ void FileExport::start(std::shared_ptr<const OpenedFile> file,
   const QString name = with_suffix(path, QString::fromLatin1(exporter.suffix));
   ++pending_;
   threads_.start([this, file = std::move(file), step = std::move(step), exporter, name] {
-    const auto content = exporter.write(*file, *step);
-    const Result<void> result = content ? write_file(name.toStdString(), *content)
-                                        : Result<void>(tl::unexpected<Error>(content.error()));
+    const std::string where = name.toStdString();
+    const Result<void> result =
+        within_memory(where, "export fewer steps or ranks", [&]() -> Result<void> {
+          auto content = exporter.write(*file, *step);
+          return content ? write_file(where, *content) : pass_on(std::move(content));
+        });
     const QString problem = result ? QString() : QString::fromStdString(result.error().to_string());
     QMetaObject::invokeMethod(this, [this, name, problem] {
       --pending_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "gui/models/memory_guard.h"
 #include "gui/models/plan_file.h"
 
 namespace stagewright::gui {
@@ -137,8 +138,10 @@ void PlanEditor::start() {
     if (newest->load() != generation) {
       return;
     }
-    auto result =
-        std::make_shared<Result<OpenedFile>>(simulate_draft(*costs, draft, where, options));
+    auto result = std::make_shared<Result<OpenedFile>>(
+        within_memory(where, "change the plan to fewer ranks or micro-batches", [&] {
+          return simulate_draft(*costs, draft, where, options);
+        }));
     QMetaObject::invokeMethod(this, [this, generation, newest, result] {
       if (newest->load() == generation) {
         take(std::move(*result));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 
 #include "core/base/version.h"
 #include "formats/model_file.h"
+#include "gui/models/memory_guard.h"
 
 namespace stagewright::gui {
 
@@ -90,12 +90,8 @@ Result<SearchResult> PlanSearch::run(const Result<DataFiles>& files,
   }
   // One core is left to the window.
   job->threads = std::max(1, QThread::idealThreadCount() - 1);
-  try {
-    return plan_job(*job, *files, control);
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kUnsupported,
-                "the search does not fit in this machine's memory; fix more of the plan");
-  }
+  return within_memory(
+      "the search", "fix more of the plan", [&] { return plan_job(*job, *files, control); });
 }
 
 std::shared_ptr<PlanSearch::Job> PlanSearch::begin(const PlanSetup& setup) {

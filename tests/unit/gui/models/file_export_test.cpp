@@ -3,6 +3,7 @@
 #include "gui/models/file_export.h"
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -66,6 +67,19 @@ TEST_F(FileExportTest, SaysWhatCouldNotBeWritten) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return exports.pending() == 0; }, 60'000));
   ASSERT_EQ(failed.count(), 1);
   EXPECT_TRUE(failed.front().front().toString().contains(QStringLiteral("no such folder")));
+}
+
+TEST_F(FileExportTest, WhatDoesNotFitInMemoryIsSaid) {
+  FileExport exports;
+  QSignalSpy failed(&exports, &FileExport::failed);
+  Exporter endless = exporters().front();
+  endless.write = [](const OpenedFile&, const ShownStep&) -> Result<std::string> {
+    throw std::bad_alloc();
+  };
+  exports.start(file_, step_, endless, path("step"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return exports.pending() == 0; }, 60'000));
+  ASSERT_EQ(failed.count(), 1);
+  EXPECT_TRUE(failed.front().front().toString().contains(QStringLiteral("memory")));
 }
 
 TEST_F(FileExportTest, WhatWasStartedIsWrittenWhenTheWindowCloses) {
