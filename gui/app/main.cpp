@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -34,6 +35,20 @@ bool needs_no_display(int argc, char** argv) {
     }
   }
   return false;
+}
+
+/// Whether there is something to show a window on.  Qt ends the program where there is not, before
+/// it could say what is wrong with its options.
+bool has_display([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
+#ifdef Q_OS_LINUX
+  const bool chosen = std::any_of(argv + 1, argv + argc, [](const char* argument) {
+    return std::string_view(argument).find("-platform") < 2;  // with one dash or two
+  });
+  return chosen || !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") ||
+         !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+#else
+  return true;
+#endif
 }
 
 /// English comes first, for its plurals; the language of the user goes over it.
@@ -122,7 +137,8 @@ int run_screenshot(const ProgramOptions& options, MainWindow& window) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (needs_no_display(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+  const bool shown = has_display(argc, argv);
+  if ((!shown || needs_no_display(argc, argv)) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
   QApplication application(argc, argv);
@@ -135,6 +151,13 @@ int main(int argc, char** argv) {
   const ProgramOptions options = read_options(argc, argv, exit_code);
   if (exit_code) {
     return *exit_code;
+  }
+  if (!shown && !options.screenshot) {
+    std::fputs(
+        "error: there is no display to show a window on; set DISPLAY or WAYLAND_DISPLAY, or draw "
+        "into a file by --screenshot out.png\n",
+        stderr);
+    return 1;
   }
   std::array<QTranslator, 3> translators;
   load_translations(translators);

@@ -101,7 +101,8 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   app.add_option("--profiles", options.profiles, "Folder over the embedded data files");
   app.add_option("--theme", theme, "Colours")
       ->check(CLI::IsMember({"system", "light", "dark", "high-contrast"}));
-  app.add_option("--screenshot", screenshot, "Draw into this PNG and end; needs no display");
+  app.add_option("--screenshot", screenshot, "Draw into this PNG and end; needs no display")
+      ->check(readable([](const std::string& path) { return !path.empty(); }, "out.png"));
   app.add_option("--view", options.view, "What to draw")
       ->check(CLI::IsMember({"window",
                              "timeline",
