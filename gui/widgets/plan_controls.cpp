@@ -231,10 +231,11 @@ void PlanControls::show_verdict() {
     verdict_->setText(tr("Open a plan to change it."));
     return;
   }
-  QString text = tr("<b>%1</b> a step (%2), %3 tokens/s")
+  QString text = tr("<b>%1</b> a step (%2), %3 tokens/s (%4)")
                      .arg(QString::fromStdString(to_string(now->step_time)),
                           change_text(to_seconds(now->step_time), to_seconds(before->step_time)),
-                          QLocale().toString(now->tokens_per_second, 'f', 0));
+                          QLocale().toString(now->tokens_per_second, 'f', 0),
+                          change_text(now->tokens_per_second, before->tokens_per_second));
   if (now->mfu) {
     text += tr(", MFU %1 %").arg(100 * *now->mfu, 0, 'f', 1);
   }

@@ -200,6 +200,13 @@ TEST_F(EditTest, ControlsChangeTheScheduleAndTheNetwork) {
   EXPECT_TRUE(controls->verdict().contains("a step (+"));
 }
 
+TEST_F(EditTest, AShorterStepOfFewerTokensIsNoGain) {
+  change_micro_batches(2);
+  const QString verdict = window_.edit()->controls()->verdict();
+  EXPECT_TRUE(verdict.contains("a step (-")) << verdict.toStdString();
+  EXPECT_TRUE(verdict.contains("tokens/s (-")) << verdict.toStdString();
+}
+
 TEST_F(EditTest, ChangesOutliveAProgramThatEndsUnexpectedly) {
   auto* const autosave = window_.autosave();
   autosave->save();
