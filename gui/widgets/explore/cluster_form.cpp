@@ -10,6 +10,7 @@
 #include <QtWidgets/QFileDialog>
 #include <QtWidgets/QFormLayout>
 #include <QtWidgets/QHBoxLayout>
+#include <QtWidgets/QLabel>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QSpinBox>
 #include <QtWidgets/QVBoxLayout>
@@ -73,7 +74,9 @@ ClusterForm::ClusterForm(const DataFiles& files, QWidget* parent)
   name_row->addWidget(named_, 1);
   name_row->addWidget(open);
   auto* const form = new QFormLayout;
-  form->addRow(tr("C&luster"), name_row);
+  auto* const name_label = new QLabel(tr("C&luster"), this);
+  name_label->setBuddy(named_);  // a row of several widgets gives it none
+  form->addRow(name_label, name_row);
   form->addRow(tr("&Nodes"), nodes_);
   form->addRow(tr("De&vices a node"), devices_);
   form->addRow(tr("&Kind"), device_);

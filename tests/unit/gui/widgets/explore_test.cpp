@@ -7,6 +7,7 @@
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QDockWidget>
+#include <QtWidgets/QLabel>
 #include <QtWidgets/QLineEdit>
 #include <QtWidgets/QMessageBox>
 #include <QtWidgets/QPushButton>
@@ -85,6 +86,13 @@ TEST_F(ExploreTest, NeedsNoFile) {
   EXPECT_TRUE(window_.explore()->candidates()->isVisible());
   EXPECT_TRUE(plot()->isVisible());
   EXPECT_TRUE(window_.explore()->candidates()->verdict().contains("then search"));
+}
+
+TEST_F(ExploreTest, EveryLabelWithAKeyLeadsSomewhere) {
+  for (const QLabel* const label : window_.findChildren<QLabel*>()) {
+    EXPECT_TRUE(!label->text().contains('&') || label->buddy() != nullptr)
+        << label->text().toStdString();
+  }
 }
 
 TEST_F(ExploreTest, ShowsTheModelAndTheCluster) {
