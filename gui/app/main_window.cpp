@@ -227,14 +227,16 @@ void MainWindow::update_status() {
                                                             ? std::string(name_of(file->kind))
                                                             : file->title));
   const TimeWindow& window = timeline_->window_shown();
-  const auto time = [&](double at) {
-    return time_text(Duration(std::llround(std::max(0.0, at))), file->unit);
-  };
+  const Duration start(std::llround(std::max(0.0, window.start)));
+  const Duration end(std::llround(std::max(0.0, window.end())));
+  // Zero has the unit of the other end.
+  const TimeUnit unit =
+      start == Duration{} && !file->unit.name.empty() ? usual_unit(end) : file->unit;
   const QString step =
       file->trace.steps > 1
-          ? tr("step %1 of %2   ").arg(document_.step()->step).arg(file->trace.steps)
+          ? tr("step %1 of %2   ").arg(document_.step()->step + 1).arg(file->trace.steps)
           : QString();
-  status_view_->setText(step + tr("%1 to %2").arg(time(window.start), time(window.end())));
+  status_view_->setText(step + tr("%1 to %2").arg(time_text(start, unit), time_text(end, unit)));
 }
 
 void MainWindow::draw_now() {

@@ -45,7 +45,7 @@ QVariant MetricsModel::data(const QModelIndex& index, int role) const {
   const Duration time = from_seconds(metrics.seconds);
   switch (index.column()) {
     case kStep:
-      return metrics.step;
+      return metrics.step + 1;  // people count from 1, as the command's progress does
     case kLoss:
       return text_of(metrics.loss, 4);
     case kNorm:

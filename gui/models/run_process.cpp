@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/plan/plan.h"
+#include "core/schedule/schedule.h"
 
 namespace stagewright::gui {
 namespace {
@@ -132,6 +133,7 @@ Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
               << QStringLiteral("1x%1xcpu").arg(file.plan->plan.devices());
   }
   steps_.clear();
+  schedule_hash_ = stagewright::schedule_hash(*file.schedule);
   live_trace_time_ = 0;
   watcher_.addPath(folder_->path());
   process_.start(setup.program, arguments);

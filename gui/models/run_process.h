@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <QtCore/QFileSystemWatcher>
@@ -18,7 +19,7 @@ namespace stagewright::gui {
 
 /// What a step of a run says of itself.
 struct StepMetrics {
-  int step = 0;
+  int step = 0;  ///< from 0
   std::optional<double> loss;
   std::optional<double> gradient_norm;
   double seconds = 0;
@@ -55,6 +56,8 @@ class RunProcess : public QObject {
   [[nodiscard]] const std::vector<StepMetrics>& steps() const { return steps_; }
   /// Of the last run; stays until the next one or the end of the program.
   [[nodiscard]] QString trace_path() const;
+  /// Of the schedule that the last run executes; empty before one.
+  [[nodiscard]] const std::string& schedule_hash() const { return schedule_hash_; }
   /// Of a step that has ended, while the run goes on.
   [[nodiscard]] QString live_trace_path() const;
 
@@ -78,6 +81,7 @@ class RunProcess : public QObject {
   QFileSystemWatcher watcher_;  ///< of the folder
   qint64 live_trace_time_ = 0;  ///< when what was last told of was written
   std::vector<StepMetrics> steps_;
+  std::string schedule_hash_;
 };
 
 /// The command beside this program or in the search path; empty where there is none.

@@ -67,15 +67,23 @@ std::optional<std::size_t> CauseBars::bar_at(const QPointF& at) const {
   return bar < analysis_->bubbles.ranks.size() ? std::optional(bar) : std::nullopt;
 }
 
+QString CauseBars::notice() const {
+  if (analysis_) {
+    return {};
+  }
+  if (document_->file() == nullptr) {
+    return tr("No file is open.");
+  }
+  return document_->comparison() ? tr("Idle time is shown for one file at a time: stop comparing.")
+                                 : tr("Finding out why ranks are idle ...");
+}
+
 void CauseBars::paintEvent(QPaintEvent*) {
   QPainter painter(viewport());
   painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
   if (!analysis_) {
     painter.setPen(palette().color(QPalette::PlaceholderText));
-    painter.drawText(viewport()->rect(),
-                     Qt::AlignCenter,
-                     document_->file() == nullptr ? tr("No file is open.")
-                                                  : tr("Finding out why ranks are idle ..."));
+    painter.drawText(viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap, notice());
     return;
   }
   const int scroll = verticalScrollBar()->value();

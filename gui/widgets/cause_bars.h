@@ -20,6 +20,9 @@ class CauseBars : public QAbstractScrollArea {
   /// The bar under a point of the viewport, into the ranks of BubbleCauses.
   [[nodiscard]] std::optional<std::size_t> bar_at(const QPointF& at) const;
 
+  /// What stands there instead of bars; empty while there are some.
+  [[nodiscard]] QString notice() const;
+
  signals:
   void rank_chosen(RankId rank);
 

@@ -118,6 +118,13 @@ QString ComparePanel::describe(const ComparedSteps& compared) const {
   if (first > 0) {
     text += QStringLiteral(" (<b>%1</b>)").arg(percent(second / first - 1));
   }
+  const std::int32_t ranks = document_->step()->actions.ranks;
+  const std::int32_t other_ranks = document_->other_file()->shown.actions.ranks;
+  if (ranks != other_ranks) {
+    text += tr("<br><b>%1 ranks beside %2</b>: those of the same number are set side by side.")
+                .arg(ranks)
+                .arg(other_ranks);
+  }
   text += QStringLiteral("<table cellspacing=\"6\">");
   for (const KindMatch& kind : compared.kinds) {
     const std::string_view name = name_of(kind.kind);

@@ -14,6 +14,7 @@
 #include <QtWidgets/QTableView>
 #include <QtWidgets/QVBoxLayout>
 
+#include "core/schedule/schedule.h"
 #include "gui/models/statistics_model.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
@@ -127,11 +128,16 @@ QString RunPanel::verdict() const {
 
 void RunPanel::refresh() {
   const bool runs = process_.is_running();
-  const bool runnable = document_->file() != nullptr && document_->file()->plan;
+  const bool runnable =
+      document_->file() != nullptr && document_->file()->plan && document_->file()->schedule;
   start_->setEnabled(!runs && runnable);
   stop_->setEnabled(runs);
   open_->setEnabled(!runs && QFileInfo::exists(process_.trace_path()));
-  compare_->setEnabled(open_->isEnabled() && runnable);
+  // Of another plan, or of this one before it was changed, it predicted nothing.
+  const bool other = open_->isEnabled() && runnable &&
+                     schedule_hash(*document_->file()->schedule) != process_.schedule_hash();
+  compare_->setEnabled(open_->isEnabled() && runnable && !other);
+  compare_->setToolTip(other ? tr("Another plan was run than the one that is open.") : QString());
   if (!runs && process_.trace_path().isEmpty()) {  // nothing ran yet
     verdict_->setText(runnable
                           ? tr("Runs the plan with ranks as threads of this machine.")
@@ -166,6 +172,9 @@ void RunPanel::start() {
 }
 
 void RunPanel::stop() {
+  if (!process_.is_running()) {
+    return;
+  }
   verdict_->setText(tr("Stopping after this step; press again to end it at once."));
   process_.stop();
 }

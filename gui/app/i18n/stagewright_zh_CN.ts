@@ -228,6 +228,10 @@
         <source>rank %1: idle %2</source>
         <translation>rank %1：空闲 %2</translation>
     </message>
+    <message>
+        <source>Idle time is shown for one file at a time: stop comparing.</source>
+        <translation>空闲时间一次只显示一个文件的：请停止比较。</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::ClusterForm</name>
@@ -360,6 +364,10 @@
     <message>
         <source>Only in the first: %1 actions; only in the second: %2.</source>
         <translation>仅在第一个中：%1 个动作；仅在第二个中：%2 个。</translation>
+    </message>
+    <message>
+        <source>&lt;br&gt;&lt;b&gt;%1 ranks beside %2&lt;/b&gt;: those of the same number are set side by side.</source>
+        <translation>&lt;br&gt;&lt;b&gt;%1 个 rank 与 %2 个 rank&lt;/b&gt;：编号相同的并排放置。</translation>
     </message>
 </context>
 <context>
@@ -1306,10 +1314,6 @@ No place in this plot: rejected before it had a time. %2</source>
         <translation>打开一个计划以更改它。</translation>
     </message>
     <message>
-        <source>&lt;b&gt;%1&lt;/b&gt; a step (%2), %3 tokens/s</source>
-        <translation>每步 &lt;b&gt;%1&lt;/b&gt;（%2），%3 token/秒</translation>
-    </message>
-    <message>
         <source>, MFU %1 %</source>
         <translation>，MFU %1 %</translation>
     </message>
@@ -1328,6 +1332,10 @@ No place in this plot: rejected before it had a time. %2</source>
     <message>
         <source>Not changed: %1</source>
         <translation>未更改：%1</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;%1&lt;/b&gt; a step (%2), %3 tokens/s (%4)</source>
+        <translation>每步 &lt;b&gt;%1&lt;/b&gt;（%2），%3 token/秒（%4）</translation>
     </message>
 </context>
 <context>
@@ -1473,6 +1481,10 @@ No place in this plot: rejected before it had a time. %2</source>
     <message>
         <source>Step %1: %2</source>
         <translation>第 %1 步：%2</translation>
+    </message>
+    <message>
+        <source>Another plan was run than the one that is open.</source>
+        <translation>运行的计划不是当前打开的计划。</translation>
     </message>
 </context>
 <context>

@@ -15,13 +15,16 @@
 #include <QtTest/QTest>
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QDockWidget>
+#include <QtWidgets/QLabel>
 #include <QtWidgets/QLineEdit>
 #include <QtWidgets/QListView>
+#include <QtWidgets/QStatusBar>
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
 #include "gui/app/keys_dialog.h"
 #include "gui/app/screenshot.h"
+#include "gui/widgets/cause_bars.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/compare_panel.h"
 #include "gui/widgets/memory_view.h"
@@ -284,6 +287,8 @@ TEST_F(MainWindowTest, ComparesTwoFilesAndGoesToWhatDiffersMost) {
   window_.document()->compare_with(
       QString::fromStdString((folder_.path() / "slow.swtrace").string()));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window_.document()->comparison() != nullptr; }, 30'000));
+  EXPECT_TRUE(window_.findChild<CauseBars*>("causes")->notice().contains("one file at a time"));
+  EXPECT_FALSE(window_.compare()->summary().contains("ranks beside"));
   window_.compare()->choose(0);
   const ActionStore& both = *window_.document()->actions();
   const ActionIndex chosen = window_.selection()->action().value();
@@ -296,6 +301,49 @@ TEST_F(MainWindowTest, ComparesTwoFilesAndGoesToWhatDiffersMost) {
   EXPECT_EQ(window_.document()->comparison(), nullptr);
   EXPECT_EQ(window_.selection()->action(), std::nullopt);
   EXPECT_TRUE(window_.compare()->summary().contains("second file"));
+}
+
+TEST_F(MainWindowTest, UnlikeThingsAreNotComparedUnsaid) {
+  open_trace();
+  const auto compare = [&](const char* name, const std::string& content) {
+    const std::string path = (folder_.path() / name).string();
+    ASSERT_TRUE(write_file(path, content));
+    window_.document()->compare_with(QString::fromStdString(path));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  };
+  compare("order.csv", "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  EXPECT_EQ(window_.document()->comparison(), nullptr);
+  EXPECT_TRUE(window_.message()->text().contains("units of work"))
+      << window_.message()->text().toStdString();
+  EXPECT_FALSE(window_.document()->compare_now((folder_.path() / "order.csv").string()));
+  compare("two.swtrace", to_binary(test::pipeline_trace("1f1b", 2, 8)));
+  EXPECT_TRUE(window_.compare()->summary().contains("4 ranks beside 2"))
+      << window_.compare()->summary().toStdString();
+}
+
+TEST_F(MainWindowTest, StepsAreCountedFromOneAndZeroHasTheUnitOfTheOtherEnd) {
+  Trace trace = test::pipeline_trace("1f1b", 2, 2);
+  const std::vector<TraceEvent> events = trace.events;
+  trace.steps = 2;
+  for (TraceEvent event : events) {
+    event.step = 1;
+    trace.events.push_back(event);
+  }
+  ASSERT_TRUE(write_file(trace_path(), to_binary(trace)));
+  open(trace_path());
+  ASSERT_NE(window_.document()->file(), nullptr) << window_.message()->text().toStdString();
+  window_.document()->show_step(0);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  const auto says = [&](const char* text) {
+    return std::ranges::any_of(window_.statusBar()->findChildren<QLabel*>(),
+                               [&](const QLabel* label) { return label->text().contains(text); });
+  };
+  EXPECT_TRUE(says("step 1 of 2"));
+  window_.document()->show_step(1);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.document()->is_busy(); }, 30'000));
+  EXPECT_TRUE(says("step 2 of 2"));
+  window_.timeline()->show_window({0, 5e9});
+  EXPECT_TRUE(says("0 ms to 5 ms"));
 }
 
 TEST_F(MainWindowTest, TakesScreenshotsOfWhatTheOptionsSay) {

@@ -2,16 +2,20 @@
 
 #include <fstream>
 
+#include <QtGui/QAction>
 #include <QtTest/QAbstractItemModelTester>
 #include <QtTest/QTest>
 #include <QtWidgets/QLabel>
+#include <QtWidgets/QPushButton>
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
 #include "core/schedule/schedule.h"
+#include "gui/app/edit_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/app/run_commands.h"
 #include "gui/models/metrics_model.h"
+#include "gui/models/plan_editor.h"
 #include "gui/widgets/run_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "study/plan_inputs.h"
@@ -40,7 +44,7 @@ TEST(MetricsTest, LinesOfARunBecomeRows) {
   model.add(*first);
   model.add({.step = 1, .loss = 5.25, .gradient_norm = 1.5, .seconds = 0.5});
   ASSERT_EQ(model.rowCount({}), 2);
-  EXPECT_EQ(model.index(0, MetricsModel::kStep).data().toInt(), 1);
+  EXPECT_EQ(model.index(0, MetricsModel::kStep).data().toInt(), 2);  // as the command counts
   EXPECT_EQ(model.index(1, MetricsModel::kNorm).data().toString(), "-");
   EXPECT_EQ(model.index(1, MetricsModel::kTime).data().toString(), "250 ms");
 }
@@ -80,10 +84,22 @@ TEST_F(RunTest, StepsComeAsTheCommandWritesThemAndTheTraceIsThere) {
   ASSERT_EQ(process()->steps().size(), 2U);
   EXPECT_EQ(process()->steps()[1].loss, 1.0);
   EXPECT_EQ(window_.run()->panel()->verdict(), "2 step(s) done.");
+  auto* const compare = window_.findChild<QPushButton*>("run_compare");
+  EXPECT_TRUE(compare->isEnabled());
+  const auto change = [](PlanDraft draft) { return with_micro_batches(std::move(draft), 6); };
+  ASSERT_TRUE(window_.edit()->editor()->change_now("Six micro-batches", change));
+  EXPECT_FALSE(compare->isEnabled());  // it did not predict that run
+  EXPECT_FALSE(compare->toolTip().isEmpty());
   const auto arguments = read_file(folder_.path() / "arguments");
   ASSERT_TRUE(arguments);
   EXPECT_NE(arguments->find("--steps 2 "), std::string::npos) << *arguments;
   EXPECT_EQ(arguments->find("--cluster"), std::string::npos) << *arguments;
+}
+
+TEST_F(RunTest, NothingStopsWhereNothingRuns) {
+  const QString before = window_.run()->panel()->verdict();
+  window_.commands().find("stop_run")->trigger();
+  EXPECT_EQ(window_.run()->panel()->verdict(), before);
 }
 
 TEST_F(RunTest, WhatTheCommandSaysOfAFailureIsShown) {
