@@ -4,16 +4,27 @@
 
 #include <QtCore/QMetaObject>
 
+#include "gui/models/memory_guard.h"
+
 namespace stagewright::gui {
 
 CheckedSetup check_setup(const DataFiles& files, const PlanSetup& setup) {
-  CheckedSetup checked{.outline = outline_of(files, setup),
-                       .cluster = cluster_of(files, setup.cluster),
-                       .problem = {}};
-  if (const auto job = job_of(files, setup); !job) {
-    checked.problem = QString::fromStdString(job.error().to_string());
+  auto checked = within_memory(
+      "the setup", "choose a smaller model or cluster", [&]() -> Result<CheckedSetup> {
+        CheckedSetup made{.outline = outline_of(files, setup),
+                          .cluster = cluster_of(files, setup.cluster),
+                          .problem = {}};
+        if (const auto job = job_of(files, setup); !job) {
+          made.problem = QString::fromStdString(job.error().to_string());
+        }
+        return made;
+      });
+  if (checked) {
+    return *std::move(checked);
   }
-  return checked;
+  return {.outline = tl::unexpected<Error>(checked.error()),
+          .cluster = tl::unexpected<Error>(checked.error()),
+          .problem = QString::fromStdString(checked.error().to_string())};
 }
 
 SetupCheck::SetupCheck(DataFiles files, QObject* parent)
