@@ -96,6 +96,7 @@ void Autosave::take_recovered(bool moved, const QString& problem, const QString&
   if (file != nullptr && file->path == path(kRecovered).toStdString() &&
       window_->edit()->editor()->draft() != nullptr) {
     window_->edit()->editor()->note_unsaved();
+    save();  // for when the program ends again before it is half a minute old
     message << (moved ? tr("The program ended before changes were saved. They are open again, but "
                            "for actions that were moved by hand. Save the plan to keep it.")
                       : tr("The program ended before changes were saved. They are open again; save "
