@@ -20,7 +20,7 @@ packages_of() {
   case $1 in
     build) echo "g++ make cmake ninja-build ccache git libboost-graph-dev libcli11-dev libdnnl-dev libeigen3-dev" \
       "libexpected-dev libfmt-dev libspdlog-dev libtbb-dev libtomlplusplus-dev libxxhash-dev libyaml-cpp-dev" \
-      "nlohmann-json3-dev" ;;
+      "nlohmann-json3-dev zlib1g-dev" ;;
     test) echo "libgtest-dev libgmock-dev" ;;
     mpi) echo "libopenmpi-dev openmpi-bin" ;;
     gui) echo "qt6-base-dev qt6-svg-dev qt6-l10n-tools qt6-tools-dev qt6-tools-dev-tools fonts-dejavu-core" ;;
