@@ -38,4 +38,4 @@ kill "$program" "$manager" "$bus" 2>/dev/null || true
 wait "$program" 2>/dev/null || true
 exit "$status"
 SESSION
-xvfb-run -a -s "-screen 0 1600x1000x24" dbus-run-session -- bash "$work/session" "$gui" "$plan" "$here" "$python"
+xvfb-run -a -s "-screen 0 1600x1000x24 -noreset" dbus-run-session -- bash "$work/session" "$gui" "$plan" "$here" "$python"

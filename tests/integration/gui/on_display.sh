@@ -10,7 +10,7 @@ for tool in xvfb-run openbox; do
   command -v "$tool" >/dev/null || { echo "skipped: $tool is not installed; run scripts/install_deps.sh display"; exit 77; }
 done
 export QT_QPA_PLATFORM=xcb LC_ALL=C.UTF-8
-xvfb-run -a -s "-screen 0 1600x1000x24" bash -c '
+xvfb-run -a -s "-screen 0 1600x1000x24 -noreset" bash -c '
   source "$1/window_manager.sh"
   shift
   start_window_manager
