@@ -13,17 +13,22 @@ namespace {
 class Writer {
  public:
   template <class T>
-  void put(const T& value) {
+  void pass(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     const auto bytes = std::as_bytes(std::span(&value, 1));
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   template <class T>
-  void put(const std::vector<T>& values) {
+  void pass(const std::vector<T>& values) {
     static_assert(std::is_trivially_copyable_v<T>);
-    put(values.size());
+    pass(values.size());
     const auto bytes = std::as_bytes(std::span(values));
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  /// How many there are, of what is passed one by one.
+  template <class T>
+  void pass_size(const std::vector<T>& values) {
+    pass(values.size());
   }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -36,27 +41,31 @@ class Reader {
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   template <class T>
-  void get(T& value) {
+  void pass(T& value) {
     std::memcpy(&value, next(sizeof(T)).data(), sizeof(T));
   }
   template <class T>
-  void get(std::vector<T>& values) {
+  void pass(std::vector<T>& values) {
     const std::span<const std::byte> from = next(count() * sizeof(T));
     values.resize(from.size() / sizeof(T));
     if (!from.empty()) {
       std::memcpy(values.data(), from.data(), from.size());
     }
   }
+  template <class T>
+  void pass_size(std::vector<T>& values) {
+    values.resize(count());
+  }
+
+ private:
   [[nodiscard]] std::size_t count() {
     std::size_t count = 0;
-    get(count);
+    pass(count);
     if (count > bytes_.size()) {
       throw broken();
     }
     return count;
   }
-
- private:
   [[nodiscard]] static BackendError broken() {
     return BackendError(Error{ErrorCode::kBackendFailed,
                               "another rank's results cannot be read; start the same program on "
@@ -75,44 +84,37 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
+/// The parts of a result in the order in which they are sent: to a Writer or from a Reader.
+template <class Archive, class Passed>
+void pass_parts(Archive& archive, Passed& result) {
+  archive.pass_size(result.steps);
+  for (auto& step : result.steps) {
+    archive.pass(step.step);
+    archive.pass(step.begin);
+    archive.pass(step.end);
+    archive.pass(step.times);
+    archive.pass(step.memory);
+  }
+  archive.pass(result.totals);
+  archive.pass(result.memory);
+  archive.pass_size(result.lane_logs);
+  for (auto& log : result.lane_logs) {
+    archive.pass(log);
+  }
+}
+
 }  // namespace
 
 std::vector<std::byte> to_bytes(const RankResult& result) {
   Writer to;
-  to.put(result.steps.size());
-  for (const StepRecord& step : result.steps) {
-    to.put(step.step);
-    to.put(step.begin);
-    to.put(step.end);
-    to.put(step.times);
-    to.put(step.memory);
-  }
-  to.put(result.totals);
-  to.put(result.memory);
-  to.put(result.lane_logs.size());
-  for (const std::vector<std::int32_t>& log : result.lane_logs) {
-    to.put(log);
-  }
+  pass_parts(to, result);
   return to.take();
 }
 
 RankResult rank_result(std::span<const std::byte> bytes) {
   Reader from(bytes);
   RankResult result;
-  result.steps.resize(from.count());
-  for (StepRecord& step : result.steps) {
-    from.get(step.step);
-    from.get(step.begin);
-    from.get(step.end);
-    from.get(step.times);
-    from.get(step.memory);
-  }
-  from.get(result.totals);
-  from.get(result.memory);
-  result.lane_logs.resize(from.count());
-  for (std::vector<std::int32_t>& log : result.lane_logs) {
-    from.get(log);
-  }
+  pass_parts(from, result);
   return result;
 }
 
