@@ -190,4 +190,18 @@ Result<std::unique_ptr<ComputeDevice>> make_cuda_device(const CudaOptions& optio
   }
 }
 
+Result<std::function<std::unique_ptr<ComputeDevice>(RankId)>> cuda_device_maker(
+    const CudaOptions& options) {
+  if (auto tried = make_cuda_device(options); !tried) {
+    return pass_on(std::move(tried));
+  }
+  return [options](RankId) {
+    auto device = make_cuda_device(options);
+    if (!device) {
+      throw BackendError(device.error());
+    }
+    return *std::move(device);
+  };
+}
+
 }  // namespace stagewright

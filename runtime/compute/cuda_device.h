@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "runtime/compute/compute_device.h"
@@ -37,5 +39,10 @@ struct CudaFound {
 /// compute in fp32, on widened copies of 16-bit operands.  kUnsupported, saying what is missing,
 /// without the libraries, a device or, in the program, code for devices.
 [[nodiscard]] Result<std::unique_ptr<ComputeDevice>> make_cuda_device(const CudaOptions& options);
+
+/// Makes such a device for each rank that it is asked for.  One is tried at once: kUnsupported as
+/// above; what fails later throws BackendError.
+[[nodiscard]] Result<std::function<std::unique_ptr<ComputeDevice>(RankId)>> cuda_device_maker(
+    const CudaOptions& options);
 
 }  // namespace stagewright

@@ -1,9 +1,7 @@
 #include "runtime/trainer/own_process.h"
 
-#include <memory>
 #include <utility>
 
-#include "runtime/backend_error.h"
 #include "runtime/comm/nccl_world.h"
 
 namespace stagewright {
@@ -13,8 +11,9 @@ Result<void> run_one_rank(RunOptions& options,
                           CudaOptions cuda,
                           const std::string& nccl_library) {
   cuda.device = launch.local_rank;
-  if (auto tried = make_cuda_device(cuda); !tried) {
-    return pass_on(std::move(tried));
+  auto maker = cuda_device_maker(cuda);
+  if (!maker) {
+    return pass_on(std::move(maker));
   }
   options.make_world =
       [launch, nccl_library, cuda, timeout = options.timeout](const WorldSpec& spec) {
@@ -24,13 +23,7 @@ Result<void> run_one_rank(RunOptions& options,
                                 .cuda_library = cuda.cuda_library,
                                 .nccl_library = nccl_library});
       };
-  options.make_device = [cuda](RankId) {
-    auto device = make_cuda_device(cuda);
-    if (!device) {
-      throw BackendError(device.error());
-    }
-    return *std::move(device);
-  };
+  options.make_device = *std::move(maker);
   return {};
 }
 
