@@ -18,4 +18,11 @@ T need(Result<T> result) {
   return std::move(*result);
 }
 
+inline void need(const Result<void>& result) {
+  if (!result) {
+    std::cerr << "error: " << result.error().to_string() << "\n";
+    std::exit(EXIT_FAILURE);
+  }
+}
+
 }  // namespace stagewright

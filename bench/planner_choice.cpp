@@ -35,10 +35,10 @@
 #include "planner/search/search.h"
 #include "runtime/profiler/profiler.h"
 #include "runtime/trainer/trainer.h"
-#include "sim/analysis/order_statistics.h"
 #include "sim/cost/cost_model.h"
 #include "study/plan_inputs.h"
 #include "study/statistics.h"
+#include "timed_plan.h"
 
 namespace stagewright {
 namespace {
@@ -63,17 +63,6 @@ struct Settings {
   [[nodiscard]] bool by_virtual_clock() const { return clock == "virtual"; }
 };
 
-struct Case {
-  Plan plan;
-  Duration predicted{};
-  std::vector<Duration> rounds;
-
-  [[nodiscard]] double measured() const { return to_seconds(median(rounds)); }
-  [[nodiscard]] double spread() const {
-    return to_seconds(half_quartile_distance(rounds)) / measured();
-  }
-};
-
 SearchRequest request_of(const Settings& settings) {
   SearchRequest request;
   request.global_batch = settings.batch;
@@ -94,15 +83,15 @@ Plan choice(const ModelGraph& model,
 }
 
 /// All plans of the space that run here, fastest predicted first, and among them the choice.
-std::vector<Case> make_cases(const ModelGraph& model,
-                             const Cluster& cluster,
-                             const CostModel& cost,
-                             const Plan& chosen,
-                             const Settings& settings) {
+std::vector<TimedPlan> make_cases(const ModelGraph& model,
+                                  const Cluster& cluster,
+                                  const CostModel& cost,
+                                  const Plan& chosen,
+                                  const Settings& settings) {
   SearchRequest request = request_of(settings);
   request.keep = kAllPlans;
   const SearchResult all = need(search(model, cluster, cost, request));
-  std::vector<Case> cases;
+  std::vector<TimedPlan> cases;
   std::size_t refused = 0;
   for (std::size_t i = 0; i < all.plans.size(); ++i) {
     const Candidate& candidate = all.plans[i];
@@ -124,15 +113,12 @@ std::vector<Case> make_cases(const ModelGraph& model,
 }
 
 /// Adds a round.
-void measure(Case& each, const Schedule& schedule, const Settings& settings) {
+void measure(TimedPlan& each, const Schedule& schedule, const Settings& settings) {
   RunOptions options;
   options.steps = settings.steps;
   options.data = settings.data;
   options.virtual_clock = settings.by_virtual_clock();
-  const RunReport report = need(run(schedule, options));
-  const Trace& trace = report.virtual_trace ? *report.virtual_trace : report.trace;
-  each.rounds.push_back(median(std::vector<Duration>(
-      trace.step_times.begin() + ProfileOptions{}.warm_up, trace.step_times.end())));
+  each.rounds.push_back(median_step(need(run(schedule, options))));
 }
 
 struct Verdict {
@@ -144,10 +130,10 @@ struct Verdict {
   [[nodiscard]] bool holds() const { return cost <= std::max(kGoal, spread); }
 };
 
-Verdict judge(const std::vector<Case>& cases, const Plan& chosen) {
+Verdict judge(const std::vector<TimedPlan>& cases, const Plan& chosen) {
   Verdict verdict;
   verdict.chosen =
-      static_cast<std::size_t>(std::ranges::find(cases, chosen, &Case::plan) - cases.begin());
+      static_cast<std::size_t>(std::ranges::find(cases, chosen, &TimedPlan::plan) - cases.begin());
   if (verdict.chosen == cases.size()) {
     std::cerr << fmt::format("error: the plan named first is not among those that run: {}\n",
                              summary(chosen));
@@ -156,7 +142,7 @@ Verdict judge(const std::vector<Case>& cases, const Plan& chosen) {
   std::vector<double> predicted;
   std::vector<double> measured;
   std::vector<double> spreads;
-  for (const Case& each : cases) {
+  for (const TimedPlan& each : cases) {
     predicted.push_back(to_seconds(each.predicted));
     measured.push_back(each.measured());
     spreads.push_back(each.spread());
@@ -169,10 +155,10 @@ Verdict judge(const std::vector<Case>& cases, const Plan& chosen) {
   return verdict;
 }
 
-void print(const std::vector<Case>& cases, const Verdict& verdict, const Settings& settings) {
+void print(const std::vector<TimedPlan>& cases, const Verdict& verdict, const Settings& settings) {
   Table table({"", "plan", "predicted", "measured", "repeat spread"});
   const auto add = [&](const std::string& what, std::size_t index) {
-    const Case& each = cases[index];
+    const TimedPlan& each = cases[index];
     table.add({what,
                summary(each.plan),
                to_string(each.predicted),
@@ -194,11 +180,11 @@ void print(const std::vector<Case>& cases, const Verdict& verdict, const Setting
                    verdict.correlation);
 }
 
-nlohmann::json to_json(const std::vector<Case>& cases,
+nlohmann::json to_json(const std::vector<TimedPlan>& cases,
                        const Verdict& verdict,
                        const Settings& settings) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const Case& each : cases) {
+  for (const TimedPlan& each : cases) {
     rows.push_back({{"plan", summary(each.plan)},
                     {"predicted_s", to_seconds(each.predicted)},
                     {"measured_s", each.measured()},
@@ -223,9 +209,9 @@ int run_benchmark(const Settings& settings) {
   const auto cost =
       make_profiled_cost(*need(load_profile(settings.profile)), make_analytical_cost());
   const Plan chosen = choice(model, cluster, *cost, settings);
-  std::vector<Case> cases = make_cases(model, cluster, *cost, chosen, settings);
+  std::vector<TimedPlan> cases = make_cases(model, cluster, *cost, chosen, settings);
   for (std::int32_t round = 0; round < settings.rounds; ++round) {
-    for (Case& each : cases) {
+    for (TimedPlan& each : cases) {
       measure(each, need(lower(model, cluster, each.plan)), settings);
     }
     std::cerr << fmt::format("round {} of {}\n", round + 1, settings.rounds);
@@ -233,11 +219,7 @@ int run_benchmark(const Settings& settings) {
   const Verdict verdict = judge(cases, chosen);
   print(cases, verdict, settings);
   if (!settings.json.empty()) {
-    const std::string text = to_json(cases, verdict, settings).dump(2) + "\n";
-    if (auto written = write_file(settings.json, text); !written) {
-      std::cerr << "error: " << written.error().to_string() << "\n";
-      return EXIT_FAILURE;
-    }
+    need(write_file(settings.json, to_json(cases, verdict, settings).dump(2) + "\n"));
   }
   return verdict.holds() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -35,9 +35,9 @@
 #include "planner/schedules/registry.h"
 #include "runtime/profiler/profiler.h"
 #include "runtime/trainer/trainer.h"
-#include "sim/analysis/order_statistics.h"
 #include "sim/cost/cost_model.h"
 #include "sim/engine/static_pass.h"
+#include "timed_plan.h"
 
 namespace stagewright {
 namespace {
@@ -58,18 +58,11 @@ struct Settings {
   [[nodiscard]] bool by_virtual_clock() const { return clock == "virtual"; }
 };
 
-struct Case {
-  Plan plan;
+struct Case : TimedPlan {
   Schedule schedule;
-  Duration predicted{};
-  std::vector<Duration> rounds;
   double memory_error = 0;  ///< of the rank that is most wrong
 
-  [[nodiscard]] double measured() const { return to_seconds(median(rounds)); }
   [[nodiscard]] double error() const { return to_seconds(predicted) / measured() - 1; }
-  [[nodiscard]] double spread() const {
-    return to_seconds(half_quartile_distance(rounds)) / measured();
-  }
 };
 
 /// How two ranks divide a model.
@@ -121,7 +114,7 @@ std::vector<Case> make_cases(const ModelGraph& model,
           continue;
         }
         Schedule schedule = need(lower(model, cluster, plan));
-        cases.push_back({std::move(plan), std::move(schedule), {}, {}});
+        cases.push_back({{.plan = std::move(plan)}, std::move(schedule)});
       }
     }
   }
@@ -150,9 +143,7 @@ void measure(Case& each, const Settings& settings) {
   options.data = settings.data;
   options.virtual_clock = settings.by_virtual_clock();
   const RunReport report = need(run(each.schedule, options));
-  const Trace& trace = report.virtual_trace ? *report.virtual_trace : report.trace;
-  each.rounds.push_back(
-      median({trace.step_times.begin() + ProfileOptions{}.warm_up, trace.step_times.end()}));
+  each.rounds.push_back(median_step(report));
   for (std::size_t rank = 0; rank < report.memory.size(); ++rank) {
     const RankProgram& program = each.schedule.programs[each.schedule.ranks[rank].program.index()];
     const auto predicted =
@@ -256,11 +247,7 @@ int run_benchmark(const Settings& settings) {
   const Verdict verdict = judge(cases);
   print(cases, verdict, settings);
   if (!settings.json.empty()) {
-    const std::string text = to_json(cases, verdict, settings).dump(2) + "\n";
-    if (auto written = write_file(settings.json, text); !written) {
-      std::cerr << "error: " << written.error().to_string() << "\n";
-      return EXIT_FAILURE;
-    }
+    need(write_file(settings.json, to_json(cases, verdict, settings).dump(2) + "\n"));
   }
   return verdict.holds() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

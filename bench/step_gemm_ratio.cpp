@@ -171,10 +171,7 @@ int compare(const Settings& settings) {
                                  {"products_s", gemm},
                                  {"ratio", step / gemm},
                                  {"goal", 1.35}};
-    if (auto written = write_file(settings.json, json.dump(2) + "\n"); !written) {
-      std::cerr << "error: " << written.error().to_string() << "\n";
-      return 1;
-    }
+    need(write_file(settings.json, json.dump(2) + "\n"));
   }
   return 0;
 }

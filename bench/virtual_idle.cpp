@@ -123,10 +123,7 @@ int compare(const Settings& settings) {
   if (!settings.json.empty()) {
     const nlohmann::json json = {
         {"clock", "virtual"}, {"largest_difference", largest}, {"ranks", std::move(rows)}};
-    if (auto written = write_file(settings.json, json.dump(2) + "\n"); !written) {
-      std::cerr << "error: " << written.error().to_string() << "\n";
-      return EXIT_FAILURE;
-    }
+    need(write_file(settings.json, json.dump(2) + "\n"));
   }
   return largest <= kGoal ? EXIT_SUCCESS : EXIT_FAILURE;
 }
