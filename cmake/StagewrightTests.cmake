@@ -34,11 +34,11 @@ function(stagewright_discover_tests target)
     DISCOVERY_TIMEOUT 120
     PROPERTIES TIMEOUT ${STAGEWRIGHT_TEST_TIMEOUT})
   set(labels "${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake")
-  file(WRITE "${labels}.new"
-    "foreach(test IN LISTS ${target}_TESTS)\n"
-    "  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${ARGN}\")\n"
-    "endforeach()\n")
-  file(COPY_FILE "${labels}.new" "${labels}" ONLY_IF_DIFFERENT)
+  file(GENERATE OUTPUT "${labels}" CONTENT
+"foreach(test IN LISTS ${target}_TESTS)
+  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${ARGN}\")
+endforeach()
+")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
 endfunction()
 
