@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "core/trace/optimizer_waits.h"
+
 namespace stagewright {
 namespace {
 
@@ -13,7 +15,7 @@ bool fills_the_rank(ActionKind kind) {
   return is_compute(kind) || kind == ActionKind::kOptimizerStep;
 }
 
-void add_event(const TraceEvent& event, TimelineRow& row) {
+void add_event(const TraceEvent& event, const OptimizerWaits& waits, TimelineRow& row) {
   const Action action{.kind = event.action, .stage = event.stage, .micro_batch = event.micro_batch};
   if (!fills_the_rank(event.action)) {
     if (event.end > event.start) {
@@ -29,7 +31,9 @@ void add_event(const TraceEvent& event, TimelineRow& row) {
       return;
     }
   }
-  row.boxes.push_back({.start = event.start, .end = event.end, .action = action});
+  for (const WorkedStretch& stretch : waits.worked(event)) {
+    row.boxes.push_back({.start = stretch.start, .end = stretch.end, .action = action});
+  }
 }
 
 bool earlier(const TimelineBox& a, const TimelineBox& b) {
@@ -115,11 +119,12 @@ class Joiner {
 }  // namespace
 
 Timeline make_timeline(const Trace& trace, std::int32_t step) {
+  const OptimizerWaits waits(trace);
   std::map<RankId, TimelineRow> rows;
   Timeline timeline;
   for (const TraceEvent& event : trace.events) {
     if (event.step == step && !event.op_index) {
-      add_event(event, rows[event.rank]);
+      add_event(event, waits, rows[event.rank]);
       timeline.length = std::max(timeline.length, event.end.time_since_epoch());
     }
   }

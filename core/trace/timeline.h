@@ -41,7 +41,8 @@ struct Timeline {
   friend bool operator==(const Timeline&, const Timeline&) = default;
 };
 
-/// The actions of one step.  Two actions of a rank over exactly the same time make one box.
+/// The actions of one step.  Two actions of a rank over exactly the same time make one box; an
+/// optimizer step that waits inside (core/trace/optimizer_waits.h) makes several.
 [[nodiscard]] Timeline make_timeline(const Trace& trace, std::int32_t step = 0);
 
 /// Neighbouring boxes seen as one because they are too short to be drawn apart.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/trace/optimizer_waits.h"
 #include "formats/action_colours.h"
 
 namespace stagewright::gui {
@@ -26,14 +27,17 @@ struct Placed {
 /// Collects the events of one rank and appends them as lanes.
 class RankLanes {
  public:
-  explicit RankLanes(ActionStore& store) : store_(store) {}
+  RankLanes(ActionStore& store, const OptimizerWaits& waits) : store_(store), waits_(waits) {}
 
   void add(const TraceEvent& event) {
     const LaneUse use = lane_use_of(event.action);
-    if (event.end > event.start ||
-        (use == LaneUse::kCompute && event.action != ActionKind::kLoadMicroBatch)) {
-      events_[static_cast<std::size_t>(use)].push_back(
-          {event.start, event.end, event.action_index, &event});
+    if (is_optimizer(event.action)) {
+      for (const WorkedStretch& stretch : waits_.worked(event)) {
+        place(use, stretch.start, stretch.end, event);
+      }
+    } else if (event.end > event.start ||
+               (use == LaneUse::kCompute && event.action != ActionKind::kLoadMicroBatch)) {
+      place(use, event.start, event.end, event);
     }
   }
 
@@ -47,6 +51,10 @@ class RankLanes {
   }
 
  private:
+  void place(LaneUse use, TimePoint start, TimePoint end, const TraceEvent& event) {
+    events_[static_cast<std::size_t>(use)].push_back({start, end, event.action_index, &event});
+  }
+
   static bool earlier(const Placed& a, const Placed& b) {
     return std::tie(a.start, a.end, a.place) < std::tie(b.start, b.end, b.place);
   }
@@ -70,7 +78,7 @@ class RankLanes {
           continue;
         }
         free = placed.end;
-        push(*placed.event);
+        push(placed);
       }
       lane.end = store_.size();
       store_.lanes.push_back(lane);
@@ -78,9 +86,10 @@ class RankLanes {
     }
   }
 
-  void push(const TraceEvent& event) {
-    store_.start.push_back(event.start.time_since_epoch().count());
-    store_.end.push_back(event.end.time_since_epoch().count());
+  void push(const Placed& placed) {
+    const TraceEvent& event = *placed.event;
+    store_.start.push_back(placed.start.time_since_epoch().count());
+    store_.end.push_back(placed.end.time_since_epoch().count());
     store_.micro_batch.push_back(event.micro_batch.value());
     store_.stage.push_back(event.stage.value());
     store_.place.push_back(event.action_index);
@@ -109,6 +118,7 @@ class RankLanes {
   }
 
   ActionStore& store_;
+  const OptimizerWaits& waits_;
   std::array<std::vector<Placed>, kUses> events_;
 };
 
@@ -187,6 +197,7 @@ std::optional<ActionIndex> ActionStore::find(RankId rank, std::int32_t at_place)
 
 ActionStore store_actions(const Trace& trace, std::int32_t step) {
   ActionStore store;
+  const OptimizerWaits waits(trace);
   std::vector<const TraceEvent*> chosen;
   chosen.reserve(trace.events.size());
   for (const TraceEvent& event : trace.events) {
@@ -199,7 +210,7 @@ ActionStore store_actions(const Trace& trace, std::int32_t step) {
     std::ranges::stable_sort(chosen, by_rank);
   }
   reserve(store, chosen.size());
-  RankLanes lanes(store);
+  RankLanes lanes(store, waits);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     lanes.add(*chosen[i]);
     if (i + 1 == chosen.size() || chosen[i + 1]->rank != chosen[i]->rank) {
@@ -207,6 +218,11 @@ ActionStore store_actions(const Trace& trace, std::int32_t step) {
     }
   }
   return store;
+}
+
+bool goes_on(const ActionStore& store, const Lane& lane, ActionIndex action) {
+  return action > lane.begin && store.place[action] == store.place[action - 1] &&
+         is_optimizer(store.kind[action]) && store.kind[action] == store.kind[action - 1];
 }
 
 std::string short_name(const ActionStore& store, ActionIndex action) {

@@ -69,8 +69,11 @@ struct ActionStore {
   }
 };
 
-/// The actions of one step that take time, and computing ones that take none.
+/// The actions of one step that take time, and computing ones that take none.  An optimizer step
+/// that waits inside (core/trace/optimizer_waits.h) stands in parts, with the idle time between.
 [[nodiscard]] ActionStore store_actions(const Trace& trace, std::int32_t step);
+/// Whether the action of a lane is a further part of the one in front of it.
+[[nodiscard]] bool goes_on(const ActionStore& store, const Lane& lane, ActionIndex action);
 
 /// "F12" as boxes show it.
 [[nodiscard]] std::string short_name(const ActionStore& store, ActionIndex action);

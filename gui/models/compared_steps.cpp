@@ -35,23 +35,29 @@ class Beside {
   }
 
  private:
+  /// An action of a rank: its first part, and how long all of them take.
+  struct Added {
+    ActionIndex action = 0;
+    Duration length{};
+  };
+
   void add_rank(RankId rank) {
-    std::map<Key, ActionIndex> by_key;
+    std::map<Key, Added> by_key;
     add_lanes(first_, rank, LaneUse::kCompute, 0);
-    for (const ActionIndex i : added_) {
-      by_key.emplace(key_of(result_.actions, i), i);
+    for (const Added& added : added_) {
+      by_key.emplace(key_of(result_.actions, added.action), added);
     }
     result_.only_first += static_cast<std::int64_t>(added_.size());
     add_lanes(second_, rank, LaneUse::kCompared, shift_);
     std::vector<ActionMatch> matches;
-    for (const ActionIndex i : added_) {
-      const auto found = by_key.find(key_of(result_.actions, i));
+    for (const Added& added : added_) {
+      const auto found = by_key.find(key_of(result_.actions, added.action));
       if (found == by_key.end()) {
         ++result_.only_second;
         continue;
       }
       --result_.only_first;
-      matches.push_back(match(found->second, i));
+      matches.push_back(match(found->second, added));
       by_key.erase(found);
     }
     add_strip(rank, matches);
@@ -66,7 +72,10 @@ class Beside {
       }
       Lane copy{.rank = rank, .use = use, .number = lane.number, .begin = result_.actions.size()};
       for (ActionIndex i = lane.begin; i < lane.end; ++i) {
-        added_.push_back(result_.actions.size());
+        if (!goes_on(from, lane, i)) {
+          added_.push_back({.action = result_.actions.size()});
+        }
+        added_.back().length += from.duration(i);
         push(from, i, shift, 0);
       }
       copy.end = result_.actions.size();
@@ -87,23 +96,24 @@ class Beside {
     to.length = std::max(to.length, to.end.back());
   }
 
-  [[nodiscard]] ActionMatch match(ActionIndex first, ActionIndex second) {
+  [[nodiscard]] ActionMatch match(const Added& first, const Added& second) {
     const ActionStore& store = result_.actions;
-    const ActionMatch match{.first = first,
-                            .second = second,
-                            .own = store.duration(second) - store.duration(first),
-                            .inherited = Duration(store.start[second] - store.start[first])};
-    KindMatch& kind = kinds_[static_cast<std::size_t>(store.kind[first])];
+    const ActionMatch match{
+        .first = first.action,
+        .second = second.action,
+        .first_time = first.length,
+        .own = second.length - first.length,
+        .inherited = Duration(store.start[second.action] - store.start[first.action])};
+    KindMatch& kind = kinds_[static_cast<std::size_t>(store.kind[first.action])];
     ++kind.count;
-    kind.first += store.duration(first);
-    kind.second += store.duration(second);
+    kind.first += first.length;
+    kind.second += second.length;
     kind.mean_error += std::abs(error_of(match));
     return match;
   }
 
-  [[nodiscard]] double error_of(const ActionMatch& match) const {
-    const auto before = static_cast<double>(result_.actions.duration(match.first).count());
-    return before > 0 ? static_cast<double>(match.own.count()) / before : 0;
+  [[nodiscard]] static double error_of(const ActionMatch& match) {
+    return match.first_time > Duration{} ? to_seconds(match.own) / to_seconds(match.first_time) : 0;
   }
 
   void add_strip(RankId rank, std::vector<ActionMatch> matches) {
@@ -113,8 +123,13 @@ class Beside {
     for (const ActionMatch& each : matches) {
       // Of actions that overlap the first alone has a place in the strip.
       if (result_.actions.start[each.second] >= free) {
-        free = result_.actions.end[each.second];
-        push(result_.actions, each.second, 0, static_cast<float>(error_of(each)));
+        const Lane& of_second = result_.actions.lanes[result_.actions.lane_of(each.second)];
+        for (ActionIndex i = each.second;
+             i == each.second || (i < of_second.end && goes_on(result_.actions, of_second, i));
+             ++i) {
+          free = result_.actions.end[i];
+          push(result_.actions, i, 0, static_cast<float>(error_of(each)));
+        }
       }
     }
     lane.end = result_.actions.size();
@@ -138,7 +153,7 @@ class Beside {
   const ActionStore& second_;
   std::int64_t shift_;
   ComparedSteps result_;
-  std::vector<ActionIndex> added_;
+  std::vector<Added> added_;
   std::array<KindMatch, kActionKindCount> kinds_{};
 };
 

@@ -20,9 +20,10 @@ enum class Alignment : std::uint8_t {
 /// An action of both steps.  Its start is off by `inherited`, through what it waited for; what it
 /// adds by itself is `own`.
 struct ActionMatch {
-  ActionIndex first = 0;   ///< into ComparedSteps::actions
+  ActionIndex first = 0;   ///< into ComparedSteps::actions; its first part
   ActionIndex second = 0;  ///< the same
-  Duration own{};          ///< second's duration less first's
+  Duration first_time{};   ///< of all its parts (goes_on)
+  Duration own{};          ///< what the second takes less that
   Duration inherited{};    ///< second's start less first's
   friend bool operator==(const ActionMatch&, const ActionMatch&) = default;
 };

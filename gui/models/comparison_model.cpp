@@ -46,9 +46,9 @@ QVariant ComparisonModel::number(int column, const ActionMatch& match) const {
     case kRank:
       return store.lanes[store.lane_of(match.first)].rank.value();
     case kFirst:
-      return static_cast<qlonglong>(store.duration(match.first).count());
+      return static_cast<qlonglong>(match.first_time.count());
     case kSecond:
-      return static_cast<qlonglong>(store.duration(match.second).count());
+      return static_cast<qlonglong>((match.first_time + match.own).count());
     case kOwn:
       return static_cast<qlonglong>(match.own.count());
     case kInherited:

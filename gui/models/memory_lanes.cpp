@@ -51,7 +51,7 @@ LiveBytes MemoryLane::most_in(std::int64_t from, std::int64_t to) const {
 
 std::vector<MemoryLane> memory_lanes(const Trace& trace,
                                      std::int32_t step,
-                                     const std::vector<Bytes>& limits) {
+                                     const std::vector<RankMemory>& devices) {
   std::map<RankId, MemoryLane> by_rank;
   MemoryLane* lane = nullptr;  // samples come rank by rank
   RankId rank;
@@ -69,12 +69,14 @@ std::vector<MemoryLane> memory_lanes(const Trace& trace,
   for (auto& [of_rank, each] : by_rank) {
     each.rank = of_rank;
     sort_by_time(each);
-    if (of_rank.index() < limits.size()) {
-      each.limit = limits[of_rank.index()];
+    if (of_rank.index() < devices.size()) {
+      each.limit = devices[of_rank.index()].whole;
+      each.context = devices[of_rank.index()].context;
     }
+    each.peak = each.context;
     for (std::size_t i = 0; i < each.live.size(); ++i) {
-      if (total_of(each.live[i]) > each.peak) {
-        each.peak = total_of(each.live[i]);
+      if (each.context + total_of(each.live[i]) > each.peak) {
+        each.peak = each.context + total_of(each.live[i]);
         each.peak_at = i;
       }
     }

@@ -309,7 +309,7 @@ Result<OpenedFile> open_lowered(const CostModel& cost,
   file.trace.made_by = {{"program", "stagewright " + std::string(version())}};
   for (const RankBinding& rank : schedule.ranks) {
     const DeviceType& device = inputs.cluster.type_of(rank.device);
-    file.memory_limits.push_back(device.memory - device.context);
+    file.devices.push_back({.whole = device.memory, .context = device.context});
   }
   file.plan = std::move(inputs);
   file.schedule = std::move(schedule);
@@ -327,7 +327,7 @@ Trace signed_trace(const OpenedFile& file) {
 ShownStep show_step(const OpenedFile& file, std::int32_t step) {
   return {.step = step,
           .actions = store_actions(file.trace, step),
-          .memory = memory_lanes(file.trace, step, file.memory_limits)};
+          .memory = memory_lanes(file.trace, step, file.devices)};
 }
 
 }  // namespace stagewright::gui

@@ -53,7 +53,7 @@ struct OpenedFile {
   bool unit_costs = false;  ///< times are not seconds: every forward takes one unit
   RankAxes axes;
   ShownStep shown;
-  std::vector<Bytes> memory_limits;  ///< by rank, as far as known
+  std::vector<RankMemory> devices;  ///< by rank, as far as known
 };
 
 struct OpenOptions {

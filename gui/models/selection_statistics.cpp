@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace stagewright::gui {
 namespace {
@@ -14,11 +15,18 @@ struct Sum {
   std::int64_t most = 0;
 };
 
-void add(Sum& sum, std::int64_t length, std::int64_t within) {
-  sum.least = sum.count == 0 ? length : std::min(sum.least, length);
-  sum.most = std::max(sum.most, length);
-  sum.whole += length;
-  sum.within += within;
+/// An action, whole and within the range; one that stands in parts is added up.
+struct Added {
+  std::size_t kind = 0;
+  std::int64_t length = 0;
+  std::int64_t within = 0;
+};
+
+void add(const Added& action, Sum& sum) {
+  sum.least = sum.count == 0 ? action.length : std::min(sum.least, action.length);
+  sum.most = std::max(sum.most, action.length);
+  sum.whole += action.length;
+  sum.within += action.within;
   ++sum.count;
 }
 
@@ -34,15 +42,25 @@ SelectionStatistics statistics_of(const ActionStore& store, const RangeSelection
     }
     // Further lanes of a rank hold what ran beside the first: they do not add to its time.
     statistics.compute_lanes += lane.use == LaneUse::kCompute && lane.number == 0 ? 1U : 0U;
+    std::optional<Added> action;
     for (ActionIndex i = store.first_ending_after(lane, static_cast<double>(range.from));
          i < lane.end && store.start[i] < range.to;
          ++i) {
       const std::int64_t within =
           std::min(store.end[i], range.to) - std::max(store.start[i], range.from);
-      add(sums[static_cast<std::size_t>(store.kind[i])], store.end[i] - store.start[i], within);
+      if (action && !goes_on(store, lane, i)) {
+        add(*action, sums[action->kind]);
+        action.reset();
+      }
+      action = action.value_or(Added{.kind = static_cast<std::size_t>(store.kind[i])});
+      action->length += store.end[i] - store.start[i];
+      action->within += within;
       if (lane.use == LaneUse::kCompute && lane.number == 0) {
         statistics.busy += Duration(within);
       }
+    }
+    if (action) {
+      add(*action, sums[action->kind]);
     }
   }
   for (std::size_t kind = 0; kind < sums.size(); ++kind) {

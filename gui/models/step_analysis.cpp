@@ -1,8 +1,11 @@
 #include "gui/models/step_analysis.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <tuple>
 
+#include "core/trace/optimizer_waits.h"
 #include "sim/analysis/trace_work.h"
 
 namespace stagewright::gui {
@@ -19,7 +22,7 @@ Trace single_step(const Trace& trace, std::int32_t step) {
   const auto at = static_cast<std::size_t>(step);
   single.step_times = {at < trace.step_times.size() ? trace.step_times[at] : Duration{}};
   for (const TraceEvent& event : trace.events) {
-    if (event.step == step && !event.op_index) {
+    if (event.step == step && (!event.op_index || is_optimizer(event.action))) {
       single.events.push_back(event);
       single.events.back().step = 0;
     }
@@ -34,25 +37,38 @@ LaneUse use_of(WorkKind kind) {
   return kind == WorkKind::kCollective ? LaneUse::kCollectives : LaneUse::kCompute;
 }
 
-/// Finds actions of the store by rank and place in its list.  A message may have the place of the
-/// action that it is for.
+/// Finds actions of the store by rank, place in its list and time: an optimizer step stands in
+/// parts.  A message may have the place of the action that it is for.
 class Places {
  public:
   explicit Places(const ActionStore& store) {
     entries_.reserve(store.size());
     for (const Lane& lane : store.lanes) {
       for (ActionIndex i = lane.begin; i < lane.end; ++i) {
-        entries_.push_back({lane.rank, store.place[i], lane.use, static_cast<std::uint32_t>(i)});
+        entries_.push_back(
+            {lane.rank, store.place[i], lane.use, store.start[i], static_cast<std::uint32_t>(i)});
       }
     }
     std::ranges::sort(entries_);
   }
 
-  [[nodiscard]] std::uint32_t find(RankId rank, std::int32_t place, LaneUse use) const {
-    const auto found = std::ranges::lower_bound(entries_, Entry{rank, place, use, 0});
-    const bool same = found != entries_.end() && found->rank == rank && found->place == place &&
-                      found->use == use;
-    return same ? found->action : kNowhere;
+  /// The last that had started by then, or the first where none had.
+  [[nodiscard]] std::uint32_t find(RankId rank,
+                                   std::int32_t place,
+                                   LaneUse use,
+                                   Duration by) const {
+    const auto of_action = std::ranges::equal_range(
+        entries_, std::tuple(rank, place, use), {}, [](const Entry& entry) {
+          return std::tuple(entry.rank, entry.place, entry.use);
+        });
+    if (of_action.empty()) {
+      return kNowhere;
+    }
+    auto found = std::prev(of_action.end());
+    while (found != of_action.begin() && found->start > by.count()) {
+      --found;
+    }
+    return found->action;
   }
 
  private:
@@ -60,19 +76,50 @@ class Places {
     RankId rank;
     std::int32_t place = 0;
     LaneUse use = LaneUse::kCompute;
+    std::int64_t start = 0;
     std::uint32_t action = 0;
     auto operator<=>(const Entry&) const = default;
   };
   std::vector<Entry> entries_;
 };
 
-/// The action of every node; kNowhere for what takes no time in the store.
-std::vector<std::uint32_t> actions_of_nodes(const StepWork& work, const Places& places) {
-  std::vector<std::uint32_t> actions;
-  actions.reserve(work.pieces.size());
-  for (const WorkPiece& piece : work.pieces) {
-    actions.push_back(places.find(
-        work.ranks[static_cast<std::size_t>(piece.rank)].rank, piece.action, use_of(piece.kind)));
+/// Of those that meet in a node, the last to arrive: the one that the others waited for.  Whoever
+/// did not wait has one part, which ends later than all that did.
+std::uint32_t last_to_arrive(const StepWork& work,
+                             const std::vector<std::uint32_t>& actions,
+                             const ActionStore& store,
+                             std::size_t meeting) {
+  std::uint32_t last = kNowhere;
+  for (auto e = static_cast<std::size_t>(work.graph.edge_begin[meeting]);
+       e < static_cast<std::size_t>(work.graph.edge_begin[meeting + 1]);
+       ++e) {
+    const std::uint32_t from = actions[static_cast<std::size_t>(work.graph.from[e])];
+    if (from != kNowhere && (last == kNowhere || store.end[from] > store.end[last])) {
+      last = from;
+    }
+  }
+  return last;
+}
+
+/// The action of every node; of a meeting that of who came last, kNowhere for what else takes no
+/// time in the store.
+std::vector<std::uint32_t> actions_of_nodes(const StepWork& work,
+                                            const Places& places,
+                                            const ActionStore& store) {
+  const std::vector<Duration> starts = work.starts();
+  std::vector<std::uint32_t> actions(work.pieces.size(), kNowhere);
+  std::vector<std::size_t> meetings;
+  for (std::size_t node = 0; node < work.pieces.size(); ++node) {
+    const WorkPiece& piece = work.pieces[node];
+    if (piece.kind == WorkKind::kIssue) {
+      meetings.push_back(node);
+    } else {
+      const RankId rank = work.ranks[static_cast<std::size_t>(piece.rank)].rank;
+      actions[node] = places.find(rank, piece.action, use_of(piece.kind), starts[node]);
+    }
+  }
+  for (const std::size_t meeting : meetings) {
+    actions[meeting] = last_to_arrive(work, actions, store, meeting);
   }
   return actions;
 }
@@ -116,12 +163,20 @@ void add_edges(const StepWork& work,
   std::vector<Edge> edges;
   edges.reserve(work.graph.from.size());
   for (std::size_t to = 0; to < actions.size(); ++to) {
+    if (work.pieces[to].kind == WorkKind::kIssue) {
+      continue;
+    }
     for (auto e = static_cast<std::size_t>(work.graph.edge_begin[to]);
          e < static_cast<std::size_t>(work.graph.edge_begin[to + 1]);
          ++e) {
-      const std::uint32_t from = actions[static_cast<std::size_t>(work.graph.from[e])];
-      if (from != kNowhere && actions[to] != kNowhere) {
-        edges.push_back({from, actions[to], store.end[from] + work.graph.lag[e].count()});
+      const auto node = static_cast<std::size_t>(work.graph.from[e]);
+      const std::uint32_t from = actions[node];
+      if (from != kNowhere && actions[to] != kNowhere && from != actions[to]) {
+        const bool meets = work.pieces[node].kind == WorkKind::kIssue;
+        edges.push_back(
+            {from,
+             actions[to],
+             meets ? store.start[actions[to]] : store.end[from] + work.graph.lag[e].count()});
       }
     }
   }
@@ -134,19 +189,20 @@ void add_path(const StepWork& work,
               StepAnalysis& analysis) {
   analysis.is_on_path.assign(store.size(), 0);
   analysis.slack.assign(store.size(), 0);
-  const auto find = [&](std::int32_t rank, std::int32_t place, LaneUse use) {
-    return places.find(work.ranks[static_cast<std::size_t>(rank)].rank, place, use);
+  const auto find = [&](std::int32_t rank, std::int32_t place, LaneUse use, Duration by) {
+    return places.find(work.ranks[static_cast<std::size_t>(rank)].rank, place, use, by);
   };
   for (const PathSegment& segment : analysis.path.segments) {
     const std::uint32_t action =
-        find(segment.piece.rank, segment.piece.action, use_of(segment.piece.kind));
+        find(segment.piece.rank, segment.piece.action, use_of(segment.piece.kind), segment.begin);
     if (action != kNowhere && analysis.is_on_path[action] == 0) {
       analysis.is_on_path[action] = 1;
       analysis.on_path.push_back(action);
     }
   }
   for (const ActionSlack& slack : analysis.path.slack) {
-    if (const std::uint32_t action = find(slack.rank, slack.action, LaneUse::kCompute);
+    if (const std::uint32_t action =
+            find(slack.rank, slack.action, LaneUse::kCompute, Duration::min());
         action != kNowhere) {
       analysis.slack[action] = slack.slack.count();
     }
@@ -212,7 +268,9 @@ void add_gaps(const ActionStore& store, StepAnalysis& analysis) {
     const Steady steady = steady_phase(store, lane);
     std::int64_t free = 0;
     for (ActionIndex i = lane.begin; i < lane.end; ++i) {
-      if (store.start[i] > free) {
+      if (store.start[i] > free && goes_on(store, lane, i)) {
+        analysis.gaps[l].push_back({free, store.start[i], BubbleCause::kOptimizer});
+      } else if (store.start[i] > free) {
         add_gap(store, analysis, steady, {free, store.start[i], {}}, i, analysis.gaps[l]);
       }
       free = store.end[i];
@@ -250,7 +308,7 @@ StepAnalysis analyse_step(const Trace& trace, std::int32_t step, const ActionSto
   analysis.bubbles = bubble_causes(work);
   const Places places(store);
   add_path(work, places, store, analysis);
-  add_edges(work, actions_of_nodes(work, places), store, analysis);
+  add_edges(work, actions_of_nodes(work, places, store), store, analysis);
   add_gaps(store, analysis);
   return analysis;
 }

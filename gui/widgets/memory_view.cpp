@@ -158,13 +158,16 @@ void MemoryView::draw_stack(QPainter& painter,
     const LiveBytes live =
         lane.most_in(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
     double bottom = plot.bottom();
-    for (std::size_t c = 0; c < live.size(); ++c) {
-      const double height = static_cast<double>(live[c].count()) / top * plot.height();
+    const auto add = [&](Bytes bytes, const QColor& colour) {
+      const double height = static_cast<double>(bytes.count()) / top * plot.height();
       if (height > 0) {
-        painter.fillRect(QRectF(plot.left() + x, bottom - height, 1, height),
-                         colour_of(static_cast<TensorClass>(c), palette()));
+        painter.fillRect(QRectF(plot.left() + x, bottom - height, 1, height), colour);
         bottom -= height;
       }
+    };
+    add(lane.context, context_colour(palette()));
+    for (std::size_t c = 0; c < live.size(); ++c) {
+      add(live[c], colour_of(static_cast<TensorClass>(c), palette()));
     }
   }
 }
@@ -194,6 +197,17 @@ void MemoryView::draw_legend(QPainter& painter) const {
   painter.fillRect(QRect(0, 0, viewport()->width(), kLegendHeight),
                    palette().color(QPalette::Window));
   double x = kGutterWidth + 4;
+  const auto add = [&](const QString& name, const QColor& colour) {
+    painter.fillRect(QRectF(x, 6, 10, 10), colour);
+    painter.setPen(palette().color(QPalette::Text));
+    const int width = painter.fontMetrics().horizontalAdvance(name);
+    painter.drawText(QRectF(x + 14, 0, width + 4, kLegendHeight), Qt::AlignVCenter, name);
+    x += width + 32;
+  };
+  if (std::ranges::any_of(step_->memory,
+                          [](const MemoryLane& lane) { return lane.context > Bytes{}; })) {
+    add(context_name(), context_colour(palette()));
+  }
   for (int c = 0; c < kTensorClassCount; ++c) {
     const auto tensor_class = static_cast<TensorClass>(c);
     const bool occurs = std::ranges::any_of(step_->memory, [c](const MemoryLane& lane) {
@@ -201,15 +215,9 @@ void MemoryView::draw_legend(QPainter& painter) const {
         return live[static_cast<std::size_t>(c)] > Bytes{};
       });
     });
-    if (!occurs) {
-      continue;
+    if (occurs) {
+      add(name_for_people(tensor_class), colour_of(tensor_class, palette()));
     }
-    const QString name = name_for_people(tensor_class);
-    painter.fillRect(QRectF(x, 6, 10, 10), colour_of(tensor_class, palette()));
-    painter.setPen(palette().color(QPalette::Text));
-    const int width = painter.fontMetrics().horizontalAdvance(name);
-    painter.drawText(QRectF(x + 14, 0, width + 4, kLegendHeight), Qt::AlignVCenter, name);
-    x += width + 32;
   }
 }
 
@@ -226,7 +234,11 @@ QString MemoryView::describe_at(const QPointF& at) const {
   QString text = tr("rank %1 at %2: %3")
                      .arg(lane.rank.value())
                      .arg(QString::fromStdString(to_string(Duration(time))),
-                          QString::fromStdString(to_string(total_of(live))));
+                          QString::fromStdString(to_string(lane.context + total_of(live))));
+  if (lane.context > Bytes{}) {
+    text += QStringLiteral("\n%1 %2").arg(context_name(),
+                                          QString::fromStdString(to_string(lane.context)));
+  }
   for (std::size_t c = 0; c < live.size(); ++c) {
     if (live[c] > Bytes{}) {
       text += QStringLiteral("\n%1 %2").arg(name_for_people(static_cast<TensorClass>(c)),

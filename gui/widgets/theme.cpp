@@ -155,6 +155,11 @@ QColor colour_of(TensorClass tensor_class, const QPalette& palette) {
   return light_or_dark(kColours[static_cast<std::size_t>(tensor_class)], palette);
 }
 
+QColor context_colour(const QPalette& palette) {
+  constexpr QRgb kBrown = 0xFF8C6D46;
+  return light_or_dark(kBrown, palette);
+}
+
 QColor colour_of(BubbleCause cause, const QPalette& palette) {
   constexpr std::array<QRgb, kBubbleCauseCount> kColours{0xFF8FA3BF,
                                                          0xFFA08FBF,

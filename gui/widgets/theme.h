@@ -32,6 +32,8 @@ void apply_theme(QApplication& application, Theme theme);
 /// The colours of drawings under a palette: widgets follow it by themselves.
 [[nodiscard]] TimelineColours timeline_colours(const QPalette& palette);
 [[nodiscard]] QColor colour_of(TensorClass tensor_class, const QPalette& palette);
+/// Of what driver and libraries take of a device's memory.
+[[nodiscard]] QColor context_colour(const QPalette& palette);
 [[nodiscard]] QColor colour_of(BubbleCause cause, const QPalette& palette);
 /// Of limits that are passed, and errors.
 [[nodiscard]] QColor warning_colour(const QPalette& palette);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/trace/optimizer_waits.h"
 #include "sim/analysis/order_statistics.h"
 #include "sim/analysis/summary.h"
 #include "sim/analysis/trace_figures.h"
@@ -46,13 +47,16 @@ struct MatchedEvent {
 
 using Matches = std::map<EventKey, MatchedEvent>;
 
+/// An optimizer step takes what it works: waits inside it are of those who were waited for.
 void collect(const Trace& trace, SideTimes MatchedEvent::*side, Matches& matches) {
+  const OptimizerWaits waits(trace);
   for (const TraceEvent& event : trace.events) {
     if (counts(trace, event.step)) {
       MatchedEvent& match = matches[{event.rank, event.action_index, event.op_index}];
       match.event = &event;
       (match.*side).starts.push_back(event.start.time_since_epoch());
-      (match.*side).durations.push_back(event.end - event.start);
+      (match.*side)
+          .durations.push_back(event.op_index ? event.end - event.start : waits.worked_time(event));
     }
   }
 }

@@ -20,11 +20,13 @@ class Substitution {
  public:
   Substitution(const StepWork& predicted, const StepWork& measured) : step_(measured) {
     std::map<Place, std::size_t> predicted_at;
+    const std::vector<Place> predicted_places = places_of(predicted);
     for (std::size_t node = 0; node < predicted.pieces.size(); ++node) {
-      predicted_at.emplace(place_of(predicted, node), node);
+      predicted_at.emplace(predicted_places[node], node);
     }
+    const std::vector<Place> measured_places = places_of(measured);
     for (std::size_t node = 0; node < measured.pieces.size(); ++node) {
-      const auto found = predicted_at.find(place_of(measured, node));
+      const auto found = predicted_at.find(measured_places[node]);
       if (found != predicted_at.end()) {
         changes_[name_of(measured.pieces[node].kind)].push_back(
             {node, predicted.durations[found->second]});
@@ -53,15 +55,22 @@ class Substitution {
   [[nodiscard]] bool done() const { return changes_.empty(); }
 
  private:
-  using Place = std::tuple<RankId, std::int32_t, WorkKind>;
+  /// Rank, action, kind, and which of the action's pieces of that kind.
+  using Place = std::tuple<RankId, std::int32_t, WorkKind, std::int32_t>;
   struct Change {
     std::size_t node = 0;
     Duration predicted{};
   };
 
-  [[nodiscard]] static Place place_of(const StepWork& work, std::size_t node) {
-    const WorkPiece& piece = work.pieces[node];
-    return {work.ranks[static_cast<std::size_t>(piece.rank)].rank, piece.action, piece.kind};
+  [[nodiscard]] static std::vector<Place> places_of(const StepWork& work) {
+    std::vector<Place> places;
+    std::map<Place, std::int32_t> pieces;
+    for (const WorkPiece& piece : work.pieces) {
+      const RankId rank = work.ranks[static_cast<std::size_t>(piece.rank)].rank;
+      const std::int32_t before = pieces[{rank, piece.action, piece.kind, 0}]++;
+      places.push_back({rank, piece.action, piece.kind, before});
+    }
+    return places;
   }
 
   void apply(std::string_view kind, const std::vector<Change>& changes) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/trace/optimizer_waits.h"
 #include "sim/analysis/intervals.h"
 #include "sim/analysis/order_statistics.h"
 #include "sim/analysis/summary.h"
@@ -15,12 +16,13 @@ namespace {
 struct RankStep {
   std::vector<Interval> actions;     ///< that compute
   std::vector<Interval> operations;  ///< on the compute stream
+  bool has_operations = false;       ///< other than those that tell waits of the optimizer step
   std::map<std::string, std::vector<Interval>> communication;
   TimePoint end;
 };
 
 bool computes(ActionKind kind) {
-  return has_version(kind) || kind == ActionKind::kOptimizerStep;
+  return has_version(kind) || is_optimizer(kind);
 }
 
 std::string stream_name(const Trace& trace, StreamId stream) {
@@ -28,17 +30,20 @@ std::string stream_name(const Trace& trace, StreamId stream) {
                                                : "stream " + std::to_string(stream.value());
 }
 
-void add(const Trace& trace, const TraceEvent& event, RankStep& step) {
+void add(const Trace& trace, const OptimizerWaits& waits, const TraceEvent& event, RankStep& step) {
   const Interval interval{event.start, event.end};
   step.end = std::max(step.end, event.end);
   if (!event.op_index) {
     if (computes(event.action)) {
-      step.actions.push_back(interval);
+      for (const WorkedStretch& stretch : waits.worked(event)) {
+        step.actions.push_back({stretch.start, stretch.end});
+      }
     } else if (is_receive(event.action)) {
       step.communication[kPipelineTransfers].push_back(interval);
     }
   } else if (event.stream == kComputeStream) {
     step.operations.push_back(interval);
+    step.has_operations |= !is_optimizer(event.action);
   } else {
     step.communication[stream_name(trace, event.stream)].push_back(interval);
   }
@@ -67,7 +72,8 @@ RankFigures figures_of(const std::map<std::int32_t, RankStep>& steps) {
   for (const auto& [number, step] : steps) {
     busy.push_back(length_of(united(step.actions)));
     ends.push_back(step.end.time_since_epoch());
-    const std::vector<Interval> cover = united(step.operations);
+    const std::vector<Interval> cover =
+        step.has_operations ? united(step.operations) : std::vector<Interval>{};
     computing.push_back(length_of(cover));
     if (!cover.empty()) {
       for (const auto& [kind, intervals] : step.communication) {
@@ -101,10 +107,11 @@ std::vector<Duration> counted_step_times(const Trace& trace) {
 }
 
 std::map<RankId, RankFigures> rank_figures(const Trace& trace) {
+  const OptimizerWaits waits(trace);
   std::map<RankId, std::map<std::int32_t, RankStep>> ranks;
   for (const TraceEvent& event : trace.events) {
     if (counts(trace, event.step)) {
-      add(trace, event, ranks[event.rank][event.step]);
+      add(trace, waits, event, ranks[event.rank][event.step]);
     }
   }
   std::map<RankId, RankFigures> figures;

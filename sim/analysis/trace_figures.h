@@ -19,7 +19,7 @@ namespace stagewright {
 
 /// Figures of one rank of a trace: medians over the steps that count.
 struct RankFigures {
-  Duration busy{};       ///< compute actions and the optimizer step
+  Duration busy{};       ///< compute actions and the optimizer step, without the waits inside it
   Duration computing{};  ///< operations on its compute stream; zero without operation events
   Duration end{};        ///< of its last event, from the start of the step
   /// Communication while no operation ran on its compute stream, by stream; "pipeline" for messages

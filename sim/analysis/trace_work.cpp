@@ -1,12 +1,14 @@
 #include "sim/analysis/trace_work.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/trace/optimizer_waits.h"
 #include "sim/analysis/intervals.h"
 #include "sim/analysis/trace_figures.h"
 
@@ -59,7 +61,7 @@ std::int32_t chosen_step(const Trace& trace) {
 
 class TraceWork {
  public:
-  explicit TraceWork(const Trace& trace) {
+  explicit TraceWork(const Trace& trace) : waits_(trace) {
     const std::int32_t step = chosen_step(trace);
     for (const TraceEvent& event : trace.events) {
       if (event.step == step && !event.op_index && kind_of(event.action)) {
@@ -73,12 +75,14 @@ class TraceWork {
 
   StepWork run() && {
     for (const TraceEvent* event : std::exchange(events_, {})) {
-      add(*event);
+      add_parts(*event);
     }
     add_busy();
-    for (std::size_t node = 0; node < events_.size(); ++node) {
+    const std::size_t of_ranks = events_.size();
+    for (std::size_t node = 0; node < of_ranks; ++node) {
       connect(node);
     }
+    connect_meetings();
     TimingGraphBuilder::Built built = std::move(builder_).build();
     SW_CHECK(built.cycle.empty(), "edges that lead from earlier events to later ones");
     work_.graph = std::move(built.graph);
@@ -98,6 +102,27 @@ class TraceWork {
   [[nodiscard]] WorkKind kind_at(std::size_t node) const { return work_.pieces[node].kind; }
   [[nodiscard]] bool occupies(std::size_t node) const {
     return is_stage_work(kind_at(node)) || kind_at(node) == WorkKind::kOptimizer;
+  }
+
+  /// An optimizer step is a node from each of its waits and collectives to the next, so that the
+  /// time at which a rank arrives there is known.
+  void add_parts(const TraceEvent& event) {
+    TraceEvent part = event;
+    TimePoint before = TimePoint::min();
+    for (const OptimizerWait& wait : waits_.of(event)) {
+      if (wait.to <= before || wait.to < part.start || wait.to > event.end) {
+        continue;  // it begins with the one before it, or the trace is not sound
+      }
+      before = wait.to;
+      part.end = std::max(wait.from, part.start);
+      add(parts_.emplace_back(part));
+      if (wait.for_members) {
+        members_[wait.to].push_back(events_.size() - 1);
+      }
+      part.start = wait.to;
+      part.end = event.end;
+    }
+    add(part == event ? event : parts_.emplace_back(part));
   }
 
   void add(const TraceEvent& event) {
@@ -292,6 +317,30 @@ class TraceWork {
     }
   }
 
+  /// The ranks that began a collective together waited for each other: a node without length
+  /// stands between their parts before it and behind it.
+  void connect_meetings() {
+    for (const auto& [start, arriving] : members_) {
+      const auto meeting = static_cast<NodeIndex>(events_.size());
+      TraceEvent event = *events_[arriving.front()];
+      event.posted = event.ready = event.start = event.end = start;
+      events_.push_back(&parts_.emplace_back(event));
+      WorkPiece piece = work_.pieces[arriving.front()];
+      piece.kind = WorkKind::kIssue;
+      piece.busy = {};
+      work_.pieces.push_back(piece);
+      work_.durations.emplace_back();
+      builder_.add_node();
+      for (const std::size_t node : arriving) {
+        // Edges lead to later starts, or no order could be found among things of no length.
+        if (events_[node]->start < start) {
+          builder_.add_edge(static_cast<NodeIndex>(node), meeting, EdgeKind::kData, Duration{});
+        }
+        builder_.add_edge(meeting, static_cast<NodeIndex>(node + 1), EdgeKind::kData, Duration{});
+      }
+    }
+  }
+
   /// What the edges do not explain.
   void add_delays() {
     const TimingGraph& graph = work_.graph;
@@ -306,7 +355,12 @@ class TraceWork {
     }
   }
 
-  std::vector<const TraceEvent*> events_;            ///< by node
+  OptimizerWaits waits_;
+  std::deque<TraceEvent> parts_;           ///< of optimizer steps
+  std::vector<const TraceEvent*> events_;  ///< by node
+  /// The nodes that end where a rank arrives at a collective that starts then; the rank's next node
+  /// starts with it.
+  std::map<TimePoint, std::vector<std::size_t>> members_;
   std::map<std::size_t, const TraceEvent*> beside_;  ///< the other half of an overlapped pair
   std::vector<std::size_t> rank_begin_;              ///< first node of each rank, and the end
   std::map<Key, std::vector<std::size_t>> holders_;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/trace/optimizer_waits.h"
 #include "sim/memory/memory_changes.h"
 #include "sim/memory/memory_timeline.h"
 
@@ -146,28 +147,68 @@ class ClassTrace {
     }
   }
 
-  /// Operation events in issue order, behind the action's own.
-  void add_operations(std::size_t i) {
+  /// In issue order.
+  [[nodiscard]] std::vector<TraceEvent> operation_events(std::size_t i) const {
     const ActionOperations selection = operations_of(*work_.program, work_.program->actions[i]);
     const TraceEvent empty = event_of(i);
     std::vector<TraceEvent> ops;
     for (std::size_t p = 0; p < work_.pieces(i).size(); ++p) {
-      const Piece& piece = work_.pieces(i)[p];
-      const NodeIndex node = work_.nodes(i)[p];
-      for (const PricedOperation& priced : piece.ops) {
+      for (const PricedOperation& priced : work_.pieces(i)[p].ops) {
         const Operation& op = selection.ops[static_cast<std::size_t>(priced.op)];
-        ops.push_back(operation_event(empty, op, priced, start_of(node)));
-      }
-      if (piece.compute_begin) {
-        compute_free_ = end_of(node);
+        ops.push_back(operation_event(empty, op, priced, start_of(work_.nodes(i)[p])));
       }
     }
     std::ranges::sort(ops, {}, &TraceEvent::op_index);
-    add_event(whole(empty, ops, ready_of(work_.nodes(i).front())));
+    if (is_optimizer(empty.action)) {
+      date_waits(ops);
+    }
+    return ops;
+  }
+
+  /// An operation that begins when nothing of its action ran for a while has been waited for since
+  /// the last one was done.
+  static void date_waits(std::vector<TraceEvent>& ops) {
+    std::vector<TraceEvent*> by_start;
+    for (TraceEvent& op : ops) {
+      by_start.push_back(&op);
+    }
+    std::ranges::stable_sort(by_start, {}, &TraceEvent::start);
+    TimePoint busy_until = by_start.front()->start;
+    for (TraceEvent* const op : by_start) {
+      if (op->start > busy_until) {
+        op->ready = std::max(busy_until, op->posted);
+      }
+      busy_until = std::max(busy_until, op->end);
+    }
+  }
+
+  void take_compute_stream(std::size_t i) {
+    for (std::size_t p = 0; p < work_.pieces(i).size(); ++p) {
+      if (work_.pieces(i)[p].compute_begin) {
+        compute_free_ = end_of(work_.nodes(i)[p]);
+      }
+    }
+  }
+
+  /// Operation events behind the action's own.
+  void add_operations(std::size_t i) {
+    const std::vector<TraceEvent> ops = operation_events(i);
+    take_compute_stream(i);
+    add_event(whole(event_of(i), ops, ready_of(work_.nodes(i).front())));
     events.insert(events.end(), ops.begin(), ops.end());
   }
 
-  /// The action's own event alone: the same as among its operations.
+  /// The operations of an optimizer step that begin late, and its collectives: without them nobody
+  /// could tell its waits from its work.
+  void add_waits(std::size_t i) {
+    for (const TraceEvent& op : operation_events(i)) {
+      if (op.ready < op.start || class_of(*op.op) == OpClass::kCollective) {
+        add_event(op);
+      }
+    }
+  }
+
+  /// The action's own event: the same as among its operations.
   void add_whole(std::size_t i) {
     const ActionOperations selection = operations_of(*work_.program, work_.program->actions[i]);
     TraceEvent event = event_of(i);
@@ -184,10 +225,8 @@ class ClassTrace {
         start = start ? std::min(*start, begin) : begin;
         event.end = std::max(event.end, begin + priced.duration);
       }
-      if (piece.compute_begin) {
-        compute_free_ = end_of(node);
-      }
     }
+    take_compute_stream(i);
     event.stream = selection.ops[static_cast<std::size_t>(first.value())].stream;
     event.start = start.value();
     const Amounts& amounts = amounts_of(i, selection);
@@ -195,6 +234,9 @@ class ClassTrace {
     event.flops = amounts.flops;
     event.ready = ready_within(event, ready_of(work_.nodes(i).front()));
     add_event(event);
+    if (is_optimizer(event.action)) {
+      add_waits(i);
+    }
   }
 
   struct Amounts {

@@ -16,7 +16,7 @@ namespace stagewright {
 
 enum class TraceDetail : std::uint8_t {
   kNone,        ///< an empty trace: fastest
-  kActions,     ///< an event per action, memory per action
+  kActions,     ///< an event per action, the waits in optimizer steps, memory per action
   kOperations,  ///< and one per operation
 };
 

@@ -44,9 +44,24 @@ TEST_F(OpenedFileTest, OpensAPlanAsItsSimulatedStep) {
   ASSERT_TRUE(opened) << opened.error().to_string();
   EXPECT_EQ(opened->kind, FileKind::kPlan);
   EXPECT_EQ(Duration(opened->shown.actions.length), opened->summary->step_time);
-  EXPECT_EQ(opened->memory_limits.size(), opened->schedule->ranks.size());
-  EXPECT_EQ(opened->shown.memory.size(), opened->schedule->ranks.size());
+  EXPECT_EQ(opened->devices.size(), opened->schedule->ranks.size());
+  ASSERT_EQ(opened->shown.memory.size(), opened->schedule->ranks.size());
   EXPECT_FALSE(opened->axes.empty());
+}
+
+// On a device whose driver takes memory of its own; a rank's peak is what `simulate` prints.
+TEST_F(OpenedFileTest, MemoryOfARankIsThatOfTheSummary) {
+  PlanInputs inputs = load_plan(DataFiles::embedded(), demo_plan(), {}, {}).value();
+  inputs.cluster = cluster_of(DataFiles::embedded(), "1x2xh100-sxm").value();
+  const auto opened = open_plan(DataFiles::embedded(), inputs, "plan", {});
+  ASSERT_TRUE(opened) << opened.error().to_string();
+  for (const RankSummary& rank : opened->summary->ranks) {
+    const MemoryLane& lane = opened->shown.memory.at(rank.rank.index());
+    EXPECT_GT(lane.context, Bytes{});
+    EXPECT_EQ(lane.peak, rank.device_memory);
+    EXPECT_EQ(lane.context + total_of(lane.live[lane.peak_at]), rank.device_memory);
+    EXPECT_EQ(lane.limit, opened->plan->cluster.type_of(DeviceId(0)).memory);
+  }
 }
 
 TEST_F(OpenedFileTest, OpensTracesOfBothForms) {
