@@ -141,8 +141,7 @@ void draw_whole(benchmark::State& state) {
   const auto actions = std::make_shared<const ActionStore>(file.shown.actions);
   const TimelineColours colours;
   TimelinePicture picture{.actions = actions,
-                          .paint = std::make_shared<const std::vector<std::uint8_t>>(
-                              paint_actions(ColourBy::kAction, *actions, nullptr)),
+                          .paint = std::make_shared<const ActionPaint>(ColourBy::kAction, actions),
                           .rows = std::make_shared<const RowLayout>(lay_out_rows(
                               *actions, {}, {.height = static_cast<double>(state.range(0)) / 100})),
                           .analysis = nullptr,

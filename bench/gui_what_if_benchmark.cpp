@@ -41,17 +41,17 @@ void what_if(benchmark::State& state, const char* schedule) {
     actions = store->size();
     constexpr double kRowHeight = 6;
     const TimelineColours colours;
-    const TimelinePicture picture{.actions = store,
-                                  .paint = std::make_shared<const std::vector<std::uint8_t>>(
-                                      paint_actions(ColourBy::kAction, *store, nullptr)),
-                                  .rows = std::make_shared<const RowLayout>(
-                                      lay_out_rows(*store, file->axes, {.height = kRowHeight})),
-                                  .analysis = nullptr,
-                                  .paints = paints_for(ColourBy::kAction, colours),
-                                  .colours = colours,
-                                  .window = {0, static_cast<double>(store->length)},
-                                  .width = 1400,
-                                  .height = 800};
+    const TimelinePicture picture{
+        .actions = store,
+        .paint = std::make_shared<const ActionPaint>(ColourBy::kAction, store),
+        .rows = std::make_shared<const RowLayout>(
+            lay_out_rows(*store, file->axes, {.height = kRowHeight})),
+        .analysis = nullptr,
+        .paints = paints_for(ColourBy::kAction, colours),
+        .colours = colours,
+        .window = {0, static_cast<double>(store->length)},
+        .width = 1400,
+        .height = 800};
     benchmark::DoNotOptimize(draw_timeline(picture));
   }
   state.counters["actions"] = static_cast<double>(actions);

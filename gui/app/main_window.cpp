@@ -23,6 +23,7 @@
 #include "gui/app/run_commands.h"
 #include "gui/app/stored_setup.h"
 #include "gui/models/statistics_model.h"
+#include "gui/models/words.h"
 #include "gui/widgets/cause_bars.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/compare_panel.h"
@@ -69,6 +70,7 @@ MainWindow::MainWindow(const std::string& profiles, QWidget* parent)
   connect(&document_, &Document::idle, message_, &MessageBar::work_done);
   connect(message_, &MessageBar::cancelled, &document_, &Document::cancel);
   connect(&exports_, &FileExport::failed, message_, &MessageBar::show_error);
+  connect(&exports_, &FileExport::failed, statusBar(), &QStatusBar::clearMessage);
   connect(&exports_, &FileExport::written, this, &MainWindow::note_written);
   take_document();
 }
@@ -222,10 +224,9 @@ void MainWindow::update_status() {
     return;
   }
   const auto action = selection_.action();
-  status_file_->setText(action ? QString::fromStdString(describe(*document_.actions(), *action))
-                               : QString::fromStdString(file->title.empty()
-                                                            ? std::string(name_of(file->kind))
-                                                            : file->title));
+  status_file_->setText(action                ? describe(*document_.actions(), *action)
+                        : file->title.empty() ? word_for(file->kind)
+                                              : QString::fromStdString(file->title));
   const TimeWindow& window = timeline_->window_shown();
   const Duration start(std::llround(std::max(0.0, window.start)));
   const Duration end(std::llround(std::max(0.0, window.end())));

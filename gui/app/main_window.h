@@ -66,6 +66,10 @@ class MainWindow : public QMainWindow {
   /// Starts to write what is open; the suffix is added where the path lacks it.  REQUIRES: a file
   /// to which the exporter applies.
   void export_to(const QString& path, const Exporter& exporter);
+  /// Puts a file on top of the recent ones.
+  void remember(const QString& path);
+  /// Newest first, without runs that are not kept any more.
+  [[nodiscard]] QStringList recent() const;
   /// Tells a user that a file is written.
   void note_written(const QString& path);
   /// Puts a view into a dock of the window, with a command to show and hide it.  `name` is stored
@@ -107,8 +111,6 @@ class MainWindow : public QMainWindow {
   void take_document();
   void show_docks(bool show);
   void update_status();
-  void remember(const QString& path);
-  [[nodiscard]] QStringList recent() const;
   void fill_recent_menu();
   void choose_file();
   void choose_comparison();

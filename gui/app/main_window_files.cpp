@@ -14,6 +14,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/save_dialog.h"
 #include "gui/models/exporters.h"
+#include "gui/models/run_folder.h"
 #include "gui/widgets/message_bar.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
@@ -70,7 +71,11 @@ void MainWindow::open_example() {
 }
 
 QStringList MainWindow::recent() const {
-  return QSettings().value(QStringLiteral("recent")).toStringList();
+  QStringList paths = QSettings().value(QStringLiteral("recent")).toStringList();
+  paths.removeIf([runs = runs_folder()](const QString& path) {
+    return path.startsWith(runs) && !QFileInfo::exists(path);
+  });
+  return paths;
 }
 
 void MainWindow::remember(const QString& path) {

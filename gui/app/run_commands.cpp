@@ -27,6 +27,9 @@ RunCommands::RunCommands(MainWindow* window)
                 {QKeySequence(QStringLiteral("Shift+F5"))},
                 [this] { panel_->stop(); }});
   connect(panel_, &RunPanel::open_asked, window, &MainWindow::open);
+  connect(panel_->process(), &RunProcess::finished, window, [this, window] {
+    window->remember(panel_->process()->trace_path());
+  });
   connect(panel_, &RunPanel::compare_asked, window, [window](const QString& path) {
     window->document()->compare_with(path);
     window->layouts()->show(QStringLiteral("layout_compare"));

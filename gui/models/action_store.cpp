@@ -229,24 +229,4 @@ std::string short_name(const ActionStore& store, ActionIndex action) {
   return fmt::format("{}{}", look_of(store.kind[action]).letter, store.micro_batch[action]);
 }
 
-std::string describe(const ActionStore& store, ActionIndex action) {
-  const Lane& lane = store.lanes[store.lane_of(action)];
-  const ActionKind kind = store.kind[action];
-  const std::string what =
-      is_compute(kind) || lane.use == LaneUse::kTransfers
-          ? fmt::format("{} of micro-batch {}", name_of(kind), store.micro_batch[action])
-          : std::string(name_of(kind));
-  const std::string error = lane.use == LaneUse::kError
-                                ? fmt::format(", {:+.1f} % of the first", 100 * store.error[action])
-                                : "";
-  return fmt::format("rank {} stage {}: {}, {} to {} ({}{})",
-                     lane.rank.value(),
-                     store.stage[action],
-                     what,
-                     to_string(Duration(store.start[action])),
-                     to_string(Duration(store.end[action])),
-                     to_string(store.duration(action)),
-                     error);
-}
-
 }  // namespace stagewright::gui

@@ -77,7 +77,4 @@ struct ActionStore {
 
 /// "F12" as boxes show it.
 [[nodiscard]] std::string short_name(const ActionStore& store, ActionIndex action);
-/// "rank 3 stage 1: forward of micro-batch 12, 10.2 ms to 12.4 ms (2.2 ms)", for people.
-[[nodiscard]] std::string describe(const ActionStore& store, ActionIndex action);
-
 }  // namespace stagewright::gui

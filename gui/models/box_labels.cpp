@@ -112,7 +112,7 @@ void BoxLabels::draw(const TimelinePicture& picture, std::span<const Box> boxes,
     if (text.empty() || width_of(text) + kMargin > width) {
       continue;
     }
-    const bool white = picture.paints.white_text[(*picture.paint)[box.action]];
+    const bool white = picture.paints.white_text[picture.paint->numbers()[box.action]];
     write(text, box, white ? 0xFFFFFFFF : 0xFF000000, image);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <QtCore/QFile>
 
+#include "gui/models/large_value.h"
 #include "gui/models/memory_guard.h"
 
 namespace stagewright::gui {
@@ -85,7 +86,7 @@ void Document::compare_with(const QString& path) {
          if (auto comparable = check_comparable(*first, *file); !comparable) {
            return pass_on(std::move(comparable));
          }
-         auto other = std::make_shared<const OpenedFile>(*std::move(file));
+         auto other = share_large(*std::move(file));
          return [this, comparison = compare(std::move(other), step, alignment)] {
            take_comparison(comparison);
          };
@@ -180,15 +181,14 @@ Result<void> Document::compare_now(const std::string& path) {
   if (auto comparable = check_comparable(*file_, *file); !comparable) {
     return comparable;
   }
-  take_comparison(compare(std::make_shared<const OpenedFile>(*std::move(file)), step_, alignment_));
+  take_comparison(compare(share_large(*std::move(file)), step_, alignment_));
   return {};
 }
 
 Document::Comparison Document::compare(std::shared_ptr<const OpenedFile> other,
                                        std::shared_ptr<const ShownStep> step,
                                        Alignment alignment) {
-  auto compared = std::make_shared<const ComparedSteps>(
-      compare_steps(step->actions, other->shown.actions, alignment));
+  auto compared = share_large(compare_steps(step->actions, other->shown.actions, alignment));
   return {std::move(other), std::move(step), alignment, std::move(compared)};
 }
 
@@ -278,7 +278,7 @@ std::shared_ptr<const ActionStore> Document::actions() const {
 
 void Document::take(OpenedFile file) {
   give_up_analysis();
-  file_ = std::make_shared<const OpenedFile>(std::move(file));
+  file_ = share_large(std::move(file));
   other_.reset();
   compared_.reset();
   step_ = std::shared_ptr<const ShownStep>(file_, &file_->shown);
@@ -294,7 +294,7 @@ void Document::show_step(std::int32_t step) {
   work(tr("Laying out step %1").arg(step + 1),
        [this, step, file = file_, other = other_, alignment = alignment_](
            const OpenOptions&) -> Result<Finish> {
-         auto shown = std::make_shared<const ShownStep>(stagewright::gui::show_step(*file, step));
+         auto shown = share_large(stagewright::gui::show_step(*file, step));
          if (other) {
            return [this, comparison = compare(other, std::move(shown), alignment)] {
              take_comparison(comparison);
@@ -319,8 +319,7 @@ void Document::analyse() {
   threads_.start([this, job, file = file_, step = step_] {
     using Analysis = Result<std::shared_ptr<const StepAnalysis>>;
     const Analysis analysis = within_memory(file->path, kRemedy, [&]() -> Analysis {
-      return std::make_shared<const StepAnalysis>(
-          analyse_step(file->trace, step->step, step->actions));
+      return share_large(analyse_step(file->trace, step->step, step->actions));
     });
     QMetaObject::invokeMethod(this, [this, job, analysis] {
       if (job->given_up) {
@@ -340,8 +339,7 @@ void Document::analyse() {
 void Document::analyse_now() {
   if (file_ && !analysis_ && !compared_) {
     give_up_analysis();
-    analysis_ = std::make_shared<const StepAnalysis>(
-        analyse_step(file_->trace, step_->step, step_->actions));
+    analysis_ = share_large(analyse_step(file_->trace, step_->step, step_->actions));
     emit analysed();
   }
 }

@@ -9,6 +9,7 @@
 #include "formats/pytorch_csv.h"
 #include "formats/timeline_svg.h"
 #include "gui/models/schedule_order.h"
+#include "gui/models/timeline_png.h"
 
 namespace stagewright::gui {
 namespace {
@@ -68,11 +69,15 @@ Result<std::string> pytorch(const OpenedFile& file, const ShownStep&) {
   return write_pytorch_csv(compute_order(*file.schedule));
 }
 
-constexpr std::array<Exporter, 7> kExporters{{
-    {QT_TRANSLATE_NOOP("stagewright::gui::MainWindow", "Picture of the timeline"),
+constexpr std::array<Exporter, 8> kExporters{{
+    {QT_TRANSLATE_NOOP("stagewright::gui::MainWindow", "Picture of the timeline (vector)"),
      ".svg",
      always,
      svg},
+    {QT_TRANSLATE_NOOP("stagewright::gui::MainWindow", "Picture of the timeline (pixels)"),
+     ".png",
+     always,
+     write_timeline_png},
     {QT_TRANSLATE_NOOP("stagewright::gui::MainWindow", "Trace for Perfetto and Chrome"),
      ".trace.json",
      always,

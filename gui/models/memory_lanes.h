@@ -25,7 +25,7 @@ struct MemoryLane {
   Bytes context{};             ///< all the time; zero where it is not known, as in traces
   std::optional<Bytes> limit;  ///< the device's memory
   Bytes peak{};                ///< of all that is held, the context with it
-  std::size_t peak_at = 0;  ///< into `at`
+  std::size_t peak_at = 0;     ///< into `at`
   friend bool operator==(const MemoryLane&, const MemoryLane&) = default;
 
   /// Largest by class in a stretch of time, its beginning included; the sample whose total is

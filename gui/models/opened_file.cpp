@@ -163,20 +163,6 @@ Result<OpenedFile> open_schedule(const std::string& content,
 
 }  // namespace
 
-std::string_view name_of(FileKind kind) {
-  switch (kind) {
-    case FileKind::kTrace:
-      return "trace";
-    case FileKind::kPlan:
-      return "plan";
-    case FileKind::kSchedule:
-      return "schedule";
-    case FileKind::kTokenList:
-      return "pipeline order";
-  }
-  return "file";
-}
-
 std::optional<FileKind> recognise(std::string_view content) {
   constexpr std::size_t kLook = 4096;
   const std::string_view head = content.substr(0, kLook);

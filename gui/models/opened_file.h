@@ -28,7 +28,6 @@ enum class FileKind : std::uint8_t {
   kSchedule,   ///< a lowered schedule
   kTokenList,  ///< an order as other programs write it
 };
-[[nodiscard]] std::string_view name_of(FileKind kind);
 
 /// What the content is, by its first kilobytes; nothing where it is none of ours.
 [[nodiscard]] std::optional<FileKind> recognise(std::string_view content);

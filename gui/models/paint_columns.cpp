@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "core/base/check.h"
 #include "formats/action_colours.h"
@@ -68,6 +69,40 @@ std::uint8_t by_slack(std::int64_t slack, std::int64_t length) {
   return static_cast<std::uint8_t>(std::clamp(std::lround(share * kSlackSteps), 0L, 63L));
 }
 
+std::vector<std::uint8_t> paint_actions(ColourBy by,
+                                        const ActionStore& store,
+                                        const StepAnalysis* analysis,
+                                        std::optional<std::int32_t> followed) {
+  std::vector<std::uint8_t> paint(store.size(), 0);
+  for (ActionIndex i = 0; i < store.size(); ++i) {
+    switch (by) {
+      case ColourBy::kAction:
+        paint[i] = static_cast<std::uint8_t>(2 * static_cast<unsigned>(store.kind[i]) +
+                                             (store.chunk[i] & 1U));
+        break;
+      case ColourBy::kMicroBatch:
+        paint[i] =
+            static_cast<std::uint8_t>(static_cast<std::uint32_t>(store.micro_batch[i]) % kCycle);
+        break;
+      case ColourBy::kStage:
+        paint[i] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(store.stage[i]) % kCycle);
+        break;
+      case ColourBy::kSlack:
+        paint[i] = analysis == nullptr ? 0 : by_slack(analysis->slack[i], store.length);
+        break;
+    }
+    if (followed && store.micro_batch[i] != *followed) {
+      paint[i] = static_cast<std::uint8_t>(paint[i] + kReceding);
+    }
+  }
+  for (const Lane& lane : store.lanes) {
+    for (ActionIndex i = lane.begin; lane.use == LaneUse::kError && i < lane.end; ++i) {
+      paint[i] = error_paint(store.error[i]);
+    }
+  }
+  return paint;
+}
+
 }  // namespace
 
 std::string_view name_of(ColourBy by) {
@@ -121,38 +156,16 @@ Paints paints_for(ColourBy by, const TimelineColours& colours) {
   return paints;
 }
 
-std::vector<std::uint8_t> paint_actions(ColourBy by,
-                                        const ActionStore& store,
-                                        const StepAnalysis* analysis,
-                                        std::optional<std::int32_t> followed) {
-  std::vector<std::uint8_t> paint(store.size(), 0);
-  for (ActionIndex i = 0; i < store.size(); ++i) {
-    switch (by) {
-      case ColourBy::kAction:
-        paint[i] = static_cast<std::uint8_t>(2 * static_cast<unsigned>(store.kind[i]) +
-                                             (store.chunk[i] & 1U));
-        break;
-      case ColourBy::kMicroBatch:
-        paint[i] =
-            static_cast<std::uint8_t>(static_cast<std::uint32_t>(store.micro_batch[i]) % kCycle);
-        break;
-      case ColourBy::kStage:
-        paint[i] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(store.stage[i]) % kCycle);
-        break;
-      case ColourBy::kSlack:
-        paint[i] = analysis == nullptr ? 0 : by_slack(analysis->slack[i], store.length);
-        break;
-    }
-    if (followed && store.micro_batch[i] != *followed) {
-      paint[i] = static_cast<std::uint8_t>(paint[i] + kReceding);
-    }
-  }
-  for (const Lane& lane : store.lanes) {
-    for (ActionIndex i = lane.begin; lane.use == LaneUse::kError && i < lane.end; ++i) {
-      paint[i] = error_paint(store.error[i]);
-    }
-  }
-  return paint;
+ActionPaint::ActionPaint(ColourBy by,
+                         std::shared_ptr<const ActionStore> actions,
+                         std::shared_ptr<const StepAnalysis> analysis,
+                         std::optional<std::int32_t> followed)
+    : by_(by), actions_(std::move(actions)), analysis_(std::move(analysis)), followed_(followed) {}
+
+const std::vector<std::uint8_t>& ActionPaint::numbers() const {
+  std::call_once(once_,
+                 [this] { numbers_ = paint_actions(by_, *actions_, analysis_.get(), followed_); });
+  return numbers_;
 }
 
 PaintTable gap_paints(const TimelineColours& colours) {

@@ -3,6 +3,8 @@
 /// Which paint every action gets, for each way to colour a timeline.
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -50,12 +52,27 @@ struct Paints {
   std::vector<bool> white_text = std::vector<bool>(256, false);
 };
 [[nodiscard]] Paints paints_for(ColourBy by, const TimelineColours& colours);
-/// A paint number for every action.  Without an analysis, all are alike under kSlack.  All but the
-/// actions of a followed micro-batch recede.
-[[nodiscard]] std::vector<std::uint8_t> paint_actions(ColourBy by,
-                                                      const ActionStore& store,
-                                                      const StepAnalysis* analysis,
-                                                      std::optional<std::int32_t> followed = {});
+/// A paint number for every action, found by whoever asks first: with millions of actions that is
+/// work for a thread that draws, not for the one that says what is wanted.
+class ActionPaint {
+ public:
+  /// Without an analysis, all are alike under kSlack.  All but the actions of a followed
+  /// micro-batch recede.
+  ActionPaint(ColourBy by,
+              std::shared_ptr<const ActionStore> actions,
+              std::shared_ptr<const StepAnalysis> analysis = nullptr,
+              std::optional<std::int32_t> followed = {});
+
+  [[nodiscard]] const std::vector<std::uint8_t>& numbers() const;
+
+ private:
+  ColourBy by_;
+  std::shared_ptr<const ActionStore> actions_;
+  std::shared_ptr<const StepAnalysis> analysis_;
+  std::optional<std::int32_t> followed_;
+  mutable std::once_flag once_;
+  mutable std::vector<std::uint8_t> numbers_;
+};
 
 /// Faint tints of the background, by cause.
 [[nodiscard]] PaintTable gap_paints(const TimelineColours& colours);

@@ -1,8 +1,22 @@
 #include "gui/models/picture_worker.h"
 
+#include <new>
 #include <utility>
 
 namespace stagewright::gui {
+
+namespace {
+
+/// Null where memory does not hold it: an exception that leaves a thread would end the program.
+QImage drawn_within_memory(const TimelinePicture& picture) {
+  try {
+    return draw_timeline(picture);
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+}  // namespace
 
 PictureWorker::PictureWorker(QObject* parent) : QObject(parent), thread_([this] { run(); }) {}
 
@@ -32,7 +46,7 @@ void PictureWorker::run() {
     }
     const Request request = *std::exchange(next_, std::nullopt);
     lock.unlock();
-    const QImage image = draw_timeline(request.picture);
+    const QImage image = drawn_within_memory(request.picture);
     QMetaObject::invokeMethod(
         this,
         [this,

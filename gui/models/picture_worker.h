@@ -30,7 +30,8 @@ class PictureWorker : public QObject {
   void request(TimelinePicture picture, quint64 number);
 
  signals:
-  /// What a request of that number asked for, and the view that it shows.
+  /// What a request of that number asked for, and the view that it shows.  The image is null where
+  /// this machine's memory does not hold it.
   void drawn(const QImage& image,
              const stagewright::gui::TimeWindow& window,
              double scroll,

@@ -3,6 +3,7 @@
 #include <QtCore/QCoreApplication>
 #include <QtCore/QDateTime>
 #include <QtCore/QDir>
+#include <QtCore/QFile>
 #include <QtCore/QFileInfo>
 #include <QtCore/QStandardPaths>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/plan/plan.h"
 #include "core/schedule/schedule.h"
+#include "gui/models/run_folder.h"
 
 namespace stagewright::gui {
 namespace {
@@ -82,11 +84,11 @@ RunProcess::~RunProcess() {
 }
 
 QString RunProcess::trace_path() const {
-  return folder_ ? folder_->filePath(QStringLiteral("run.swtrace")) : QString();
+  return folder_.isEmpty() ? QString() : QDir(folder_).filePath(trace_name_);
 }
 
 QString RunProcess::live_trace_path() const {
-  return folder_ ? folder_->filePath(QStringLiteral("live.swtrace")) : QString();
+  return folder_.isEmpty() ? QString() : QDir(folder_).filePath(QStringLiteral("live.swtrace"));
 }
 
 void RunProcess::look_for_live_trace() {
@@ -102,12 +104,16 @@ Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
   if (!file.plan || !file.schedule) {
     return fail(ErrorCode::kInvalidInput, "only a plan can be run; open one");
   }
-  if (folder_) {
-    watcher_.removePath(folder_->path());
+  const QString folder = make_run_folder();
+  if (folder.isEmpty()) {
+    return fail(ErrorCode::kIo,
+                "is not writable; a run leaves its plan, schedule and trace there",
+                runs_folder().toStdString());
   }
-  folder_ = std::make_unique<QTemporaryDir>();
-  const QString plan = folder_->filePath(QStringLiteral("run.plan.json"));
-  const QString schedule = folder_->filePath(QStringLiteral("run.schedule.json"));
+  folder_ = folder;
+  trace_name_ = run_trace_name(QString::fromStdString(file.path));
+  const QString plan = QDir(folder_).filePath(QStringLiteral("run.plan.json"));
+  const QString schedule = QDir(folder_).filePath(QStringLiteral("run.schedule.json"));
   if (auto written = write_file(plan.toStdString(), to_json_text(file.plan->plan)); !written) {
     return written;
   }
@@ -128,6 +134,9 @@ Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
                         live_trace_path(),
                         QStringLiteral("--metrics"),
                         QStringLiteral("-")};
+  if (setup.virtual_clock) {
+    arguments << QStringLiteral("--clock") << QStringLiteral("virtual");
+  }
   if (!runs_here(file.plan->cluster)) {
     arguments << QStringLiteral("--cluster")
               << QStringLiteral("1x%1xcpu").arg(file.plan->plan.devices());
@@ -135,7 +144,7 @@ Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
   steps_.clear();
   schedule_hash_ = stagewright::schedule_hash(*file.schedule);
   live_trace_time_ = 0;
-  watcher_.addPath(folder_->path());
+  watcher_.addPath(folder_);
   process_.start(setup.program, arguments);
   emit started();
   return {};
@@ -164,7 +173,8 @@ void RunProcess::read_output() {
 
 void RunProcess::take_end(int code, QProcess::ExitStatus status) {
   patience_.stop();
-  watcher_.removePath(folder_->path());
+  watcher_.removePath(folder_);
+  QFile::remove(live_trace_path());
   read_output();
   if (QFileInfo::exists(trace_path())) {  // also where it was stopped early
     emit finished();

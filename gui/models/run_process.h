@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +8,6 @@
 #include <QtCore/QObject>
 #include <QtCore/QProcess>
 #include <QtCore/QString>
-#include <QtCore/QTemporaryDir>
 #include <QtCore/QTimer>
 
 #include "core/base/result.h"
@@ -33,6 +31,7 @@ struct RunSetup {
   QString program;  ///< the command `stagewright`
   QString data;     ///< text file, folder or tokens
   int steps = 10;
+  bool virtual_clock = false;  ///< times as if every rank had a core of its own
 };
 
 /// Trains by the plan that is open, in a child process whose ranks are threads of this machine.
@@ -54,7 +53,7 @@ class RunProcess : public QObject {
   void stop();
   [[nodiscard]] bool is_running() const { return process_.state() != QProcess::NotRunning; }
   [[nodiscard]] const std::vector<StepMetrics>& steps() const { return steps_; }
-  /// Of the last run; stays until the next one or the end of the program.
+  /// Of the last run, in runs_folder(); stays when the program ends.  Empty before one.
   [[nodiscard]] QString trace_path() const;
   /// Of the schedule that the last run executes; empty before one.
   [[nodiscard]] const std::string& schedule_hash() const { return schedule_hash_; }
@@ -77,7 +76,8 @@ class RunProcess : public QObject {
 
   QProcess process_;
   QTimer patience_;
-  std::unique_ptr<QTemporaryDir> folder_;
+  QString folder_;              ///< of the last run; empty before one
+  QString trace_name_;          ///< in it
   QFileSystemWatcher watcher_;  ///< of the folder
   qint64 live_trace_time_ = 0;  ///< when what was last told of was written
   std::vector<StepMetrics> steps_;

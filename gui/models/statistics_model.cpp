@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "gui/models/words.h"
+
 namespace stagewright::gui {
 
 QString time_text(Duration time, const TimeUnit& unit) {
@@ -45,10 +47,8 @@ QVariant StatisticsModel::data(const QModelIndex& index, int role) const {
                              : QVariant(time_text(value, unit_));
   };
   switch (static_cast<Column>(index.column())) {
-    case kKind: {
-      const std::string_view name = name_of(kind.kind);
-      return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-    }
+    case kKind:
+      return word_for(kind.kind);
     case kCount:
       return static_cast<qlonglong>(kind.count);
     case kTotal:

@@ -21,6 +21,7 @@ class Drawing {
       : picture_(picture),
         image_(image),
         store_(*picture.actions),
+        paint_(picture.paint->numbers()),
         layout_(*picture.rows),
         line_(static_cast<std::size_t>(image.width())),
         mean_(line_.size()),
@@ -103,7 +104,7 @@ class Drawing {
   [[nodiscard]] LaneBoxes boxes_of(const Lane& lane) const {
     return {.start = part(store_.start, lane),
             .end = part(store_.end, lane),
-            .paint = part(*picture_.paint, lane)};
+            .paint = part(paint_, lane)};
   }
 
   template <class T>
@@ -239,6 +240,7 @@ class Drawing {
   const TimelinePicture& picture_;
   QImage& image_;
   const ActionStore& store_;
+  const std::vector<std::uint8_t>& paint_;
   const RowLayout& layout_;
   std::vector<std::uint32_t> line_;
   LineMean mean_;
@@ -251,11 +253,14 @@ class Drawing {
 }  // namespace
 
 QImage draw_timeline(const TimelinePicture& picture) {
-  SW_CHECK(picture.paint->size() == picture.actions->size(),
+  SW_CHECK(picture.paint->numbers().size() == picture.actions->size(),
            "colours of the actions that are drawn");
   QImage image(std::max(1, static_cast<int>(std::lround(picture.width * picture.pixel_ratio))),
                std::max(1, static_cast<int>(std::lround(picture.height * picture.pixel_ratio))),
                QImage::Format_RGB32);
+  if (image.isNull()) {
+    return image;
+  }
   image.fill(picture.colours.background);
   Drawing(picture, image).run();
   image.setDevicePixelRatio(picture.pixel_ratio);

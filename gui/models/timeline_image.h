@@ -20,7 +20,7 @@ namespace stagewright::gui {
 /// Everything that decides the picture.  Pointers are shared with whoever shows it.
 struct TimelinePicture {
   std::shared_ptr<const ActionStore> actions;
-  std::shared_ptr<const std::vector<std::uint8_t>> paint;  ///< by action
+  std::shared_ptr<const ActionPaint> paint;  ///< of them
   std::shared_ptr<const RowLayout> rows;
   std::shared_ptr<const StepAnalysis> analysis;  ///< may be null
   Paints paints;
@@ -34,6 +34,7 @@ struct TimelinePicture {
   bool show_path = false;  ///< outline the critical path
 };
 
+/// Null where memory does not hold an image of that size.
 /// REQUIRES: actions, paint and rows; width and height above zero.
 [[nodiscard]] QImage draw_timeline(const TimelinePicture& picture);
 

@@ -10,6 +10,7 @@
 #include <QtWidgets/QToolTip>
 
 #include "gui/models/statistics_model.h"
+#include "gui/models/words.h"
 #include "gui/widgets/theme.h"
 
 namespace stagewright::gui {
@@ -19,11 +20,6 @@ constexpr int kBarHeight = 20;
 constexpr int kLabelWidth = 62;
 constexpr int kLegendLine = 17;
 constexpr double kLeastShown = 0.0005;  // less reads as 0.0 %
-
-QString text_of(BubbleCause cause) {
-  const std::string_view name = name_of(cause);
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-}
 
 }  // namespace
 
@@ -139,7 +135,7 @@ std::vector<CauseBars::LegendEntry> CauseBars::legend() const {
     if (share < kLeastShown) {
       continue;
     }
-    const QString text = tr("%1 %2 %").arg(text_of(cause)).arg(100 * share, 0, 'f', 1);
+    const QString text = tr("%1 %2 %").arg(word_for(cause)).arg(100 * share, 0, 'f', 1);
     const int width = fontMetrics().horizontalAdvance(text) + 18;
     if (x + width > viewport()->width() && x > 6) {
       x = 6;
@@ -173,7 +169,7 @@ QString CauseBars::describe(const RankBubble& rank) const {
   for (int c = 0; c < kBubbleCauseCount; ++c) {
     const Duration time = rank.by_cause[static_cast<std::size_t>(c)];
     if (time > Duration{}) {
-      text += QStringLiteral("\n%1 %2").arg(text_of(static_cast<BubbleCause>(c)),
+      text += QStringLiteral("\n%1 %2").arg(word_for(static_cast<BubbleCause>(c)),
                                             time_text(time, unit));
     }
   }

@@ -10,6 +10,7 @@
 #include <QtWidgets/QVBoxLayout>
 
 #include "gui/models/statistics_model.h"
+#include "gui/models/words.h"
 
 namespace stagewright::gui {
 namespace {
@@ -127,10 +128,9 @@ QString ComparePanel::describe(const ComparedSteps& compared) const {
   }
   text += QStringLiteral("<table cellspacing=\"6\">");
   for (const KindMatch& kind : compared.kinds) {
-    const std::string_view name = name_of(kind.kind);
     const double total = to_seconds(kind.first);
     text += tr("<tr><td>%1</td><td align=\"right\">%2</td><td>mean error %3 %</td></tr>")
-                .arg(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())),
+                .arg(word_for(kind.kind),
                      total > 0 ? percent(to_seconds(kind.second) / total - 1) : QString(),
                      QString::number(100 * kind.mean_error, 'f', 1));
   }

@@ -9,6 +9,7 @@
 #include <QtWidgets/QScrollBar>
 #include <QtWidgets/QToolTip>
 
+#include "gui/models/words.h"
 #include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/timeline_layout.h"
 #include "gui/widgets/timeline/timeline_view.h"
@@ -19,11 +20,6 @@ namespace {
 constexpr int kLegendHeight = 22;
 constexpr int kLaneHeight = 72;
 constexpr int kLaneGap = 6;
-
-QString name_for_people(TensorClass tensor_class) {
-  const std::string_view name = name_of(tensor_class);
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-}
 
 }  // namespace
 
@@ -206,7 +202,7 @@ void MemoryView::draw_legend(QPainter& painter) const {
   };
   if (std::ranges::any_of(step_->memory,
                           [](const MemoryLane& lane) { return lane.context > Bytes{}; })) {
-    add(context_name(), context_colour(palette()));
+    add(word_for_context(), context_colour(palette()));
   }
   for (int c = 0; c < kTensorClassCount; ++c) {
     const auto tensor_class = static_cast<TensorClass>(c);
@@ -216,7 +212,7 @@ void MemoryView::draw_legend(QPainter& painter) const {
       });
     });
     if (occurs) {
-      add(name_for_people(tensor_class), colour_of(tensor_class, palette()));
+      add(word_for(tensor_class), colour_of(tensor_class, palette()));
     }
   }
 }
@@ -236,12 +232,12 @@ QString MemoryView::describe_at(const QPointF& at) const {
                      .arg(QString::fromStdString(to_string(Duration(time))),
                           QString::fromStdString(to_string(lane.context + total_of(live))));
   if (lane.context > Bytes{}) {
-    text += QStringLiteral("\n%1 %2").arg(context_name(),
+    text += QStringLiteral("\n%1 %2").arg(word_for_context(),
                                           QString::fromStdString(to_string(lane.context)));
   }
   for (std::size_t c = 0; c < live.size(); ++c) {
     if (live[c] > Bytes{}) {
-      text += QStringLiteral("\n%1 %2").arg(name_for_people(static_cast<TensorClass>(c)),
+      text += QStringLiteral("\n%1 %2").arg(word_for(static_cast<TensorClass>(c)),
                                             QString::fromStdString(to_string(live[c])));
     }
   }

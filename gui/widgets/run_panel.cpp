@@ -2,6 +2,7 @@
 
 #include <QtCore/QFileInfo>
 #include <QtCore/QSettings>
+#include <QtWidgets/QCheckBox>
 #include <QtWidgets/QFileDialog>
 #include <QtWidgets/QFormLayout>
 #include <QtWidgets/QHBoxLayout>
@@ -26,6 +27,7 @@ RunPanel::RunPanel(Document* document, QWidget* parent)
       metrics_(new MetricsModel(this)),
       data_(new QLineEdit(QSettings().value(QStringLiteral("run/data")).toString(), this)),
       steps_(new QSpinBox(this)),
+      virtual_clock_(new QCheckBox(tr("As if every rank had a &core of its own"), this)),
       start_(new QPushButton(tr("&Run"), this)),
       stop_(new QPushButton(tr("&Stop"), this)),
       open_(new QPushButton(tr("&Open its trace"), this)),
@@ -77,6 +79,11 @@ void RunPanel::build() {
   data_label->setBuddy(data_);
   form->addRow(data_label, data_row);
   form->addRow(tr("S&teps"), steps_);
+  virtual_clock_->setObjectName(QStringLiteral("run_virtual_clock"));
+  virtual_clock_->setToolTip(
+      tr("Times are those that the threads computed, put together as if they had not shared cores: "
+         "for more ranks than this machine has cores (--clock virtual)."));
+  form->addRow(tr("Times"), virtual_clock_);
   auto* const buttons = new QHBoxLayout;
   for (QPushButton* const button : {start_, stop_, open_, compare_}) {
     buttons->addWidget(button);
@@ -163,8 +170,11 @@ void RunPanel::start() {
   metrics_->clear();
   lanes_file_.close();
   verdict_->setText(tr("Starting ..."));
-  const Result<void> started = process_.start(
-      *document_->file(), {.program = command, .data = data_->text(), .steps = steps_->value()});
+  const Result<void> started = process_.start(*document_->file(),
+                                              {.program = command,
+                                               .data = data_->text(),
+                                               .steps = steps_->value(),
+                                               .virtual_clock = virtual_clock_->isChecked()});
   if (!started) {
     fail(QString::fromStdString(started.error().to_string()));
   }

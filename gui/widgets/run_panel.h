@@ -7,6 +7,7 @@
 #include "gui/models/run_process.h"
 #include "gui/models/selection.h"
 
+class QCheckBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -54,6 +55,7 @@ class RunPanel : public QWidget {
   MetricsModel* metrics_;
   QLineEdit* data_;
   QSpinBox* steps_;
+  QCheckBox* virtual_clock_;
   QPushButton* start_;
   QPushButton* stop_;
   QPushButton* open_;

@@ -6,6 +6,8 @@
 #include <QtWidgets/QTableView>
 #include <QtWidgets/QVBoxLayout>
 
+#include "gui/models/words.h"
+
 namespace stagewright::gui {
 
 StatisticsPanel::StatisticsPanel(Document* document, Selection* selection, QWidget* parent)
@@ -80,9 +82,7 @@ void StatisticsPanel::refresh_action() {
 QString StatisticsPanel::describe_action(ActionIndex action) const {
   const ActionStore& store = *document_->actions();
   const TimeUnit& unit = document_->file()->unit;
-  const auto name = [&](ActionIndex i) {
-    return QString::fromStdString(describe(store, i)).toHtmlEscaped();
-  };
+  const auto name = [&](ActionIndex i) { return describe(store, i).toHtmlEscaped(); };
   QString text = QStringLiteral("<b>%1</b>").arg(name(action));
   const auto analysis = document_->analysis();
   if (!analysis) {

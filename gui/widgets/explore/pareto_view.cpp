@@ -12,9 +12,9 @@
 #include <QtWidgets/QToolTip>
 
 #include "core/trace/timeline.h"
+#include "gui/models/ruler.h"
 #include "gui/models/statistics_model.h"
 #include "gui/widgets/theme.h"
-#include "gui/widgets/timeline/ruler.h"
 
 namespace stagewright::gui {
 namespace {

@@ -67,8 +67,7 @@ void OverviewStrip::take_document() {
   paint_.reset();
   rows_.reset();
   if (actions_) {
-    paint_ = std::make_shared<const std::vector<std::uint8_t>>(
-        paint_actions(ColourBy::kAction, *actions_, nullptr));
+    paint_ = std::make_shared<const ActionPaint>(ColourBy::kAction, actions_);
     rows_ = std::make_shared<const RowLayout>(one_row(*actions_, band().height() + 1));
   }
   ask_for_picture();

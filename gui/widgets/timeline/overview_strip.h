@@ -42,7 +42,7 @@ class OverviewStrip : public QWidget {
   TimelineView* timeline_;
   PictureWorker worker_;
   std::shared_ptr<const ActionStore> actions_;  ///< that paint_ and rows_ are of
-  std::shared_ptr<const std::vector<std::uint8_t>> paint_;
+  std::shared_ptr<const ActionPaint> paint_;
   std::shared_ptr<const RowLayout> rows_;
   QImage image_;
   quint64 number_ = 0;

@@ -6,6 +6,7 @@
 #include <QtWidgets/QAccessibleWidget>
 #include <QtWidgets/QScrollBar>
 
+#include "gui/models/words.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
 namespace stagewright::gui {
@@ -54,7 +55,7 @@ class RowAccessible : public QAccessibleInterface {
     if (text == QAccessible::Value || text == QAccessible::Description) {
       const auto action = view.selection()->action();
       if (action && view.rows()->row_of(store.lane_of(*action)) == row_) {
-        return QString::fromStdString(describe(store, *action));
+        return describe(store, *action);
       }
       std::size_t actions = 0;
       for (const LaneIndex lane : view.rows()->lanes_of(row)) {
@@ -156,7 +157,7 @@ class TimelineAccessible : public QAccessibleWidget {
   [[nodiscard]] static QString value_of(const TimelineView& view) {
     const auto action = view.selection()->action();
     const auto actions = view.document()->actions();
-    return action && actions ? QString::fromStdString(describe(*actions, *action)) : QString();
+    return action && actions ? describe(*actions, *action) : QString();
   }
 
   mutable std::map<std::size_t, QAccessible::Id> rows_;

@@ -12,6 +12,7 @@
 #include <QtWidgets/QScrollBar>
 #include <QtWidgets/QToolTip>
 
+#include "gui/models/words.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
 namespace stagewright::gui {
@@ -165,7 +166,7 @@ void TimelineView::show_tip(const QPoint& at, const QPoint& global) {
     QToolTip::hideText();
     return;
   }
-  QToolTip::showText(global, QString::fromStdString(describe(*actions_, *action)), viewport());
+  QToolTip::showText(global, describe(*actions_, *action), viewport());
 }
 
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {

@@ -6,7 +6,7 @@
 #include <QtGui/QPainter>
 #include <QtGui/QPainterPath>
 
-#include "gui/widgets/timeline/ruler.h"
+#include "gui/models/ruler.h"
 #include "gui/widgets/timeline/timeline_layout.h"
 #include "gui/widgets/timeline/timeline_view.h"
 

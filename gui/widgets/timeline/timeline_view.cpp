@@ -116,8 +116,8 @@ void TimelineView::lay_out() {
 
 void TimelineView::repaint_actions() {
   painted_follow_ = selection_->followed_micro_batch();
-  paint_ = actions_ ? std::make_shared<const std::vector<std::uint8_t>>(paint_actions(
-                          colour_by_, *actions_, document_->analysis().get(), painted_follow_))
+  paint_ = actions_ ? std::make_shared<const ActionPaint>(
+                          colour_by_, actions_, document_->analysis(), painted_follow_)
                     : nullptr;
   ask_for_picture();
 }
@@ -283,6 +283,13 @@ void TimelineView::paintEvent(QPaintEvent*) {
 
 void TimelineView::draw_stretched(QPainter& painter) const {
   if (image_.isNull()) {
+    if (shown_number_ == asked_number_ && shown_number_ > 0) {
+      painter.setPen(palette().color(QPalette::PlaceholderText));
+      painter.drawText(content_rect(),
+                       static_cast<int>(Qt::AlignCenter) | static_cast<int>(Qt::TextWordWrap),
+                       tr("This machine's memory does not hold a picture of that size; make the "
+                          "window smaller, or close other programs."));
+    }
     return;
   }
   const QRect content = content_rect();

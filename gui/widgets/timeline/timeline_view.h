@@ -149,7 +149,7 @@ class TimelineView : public QAbstractScrollArea {
   PictureWorker worker_;
 
   std::shared_ptr<const ActionStore> actions_;
-  std::shared_ptr<const std::vector<std::uint8_t>> paint_;
+  std::shared_ptr<const ActionPaint> paint_;
   std::shared_ptr<const RowLayout> rows_;
   RowChoices choices_;
   bool rows_fit_ = true;  ///< their height follows the room that there is

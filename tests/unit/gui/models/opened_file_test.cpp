@@ -52,7 +52,7 @@ TEST_F(OpenedFileTest, OpensAPlanAsItsSimulatedStep) {
 // On a device whose driver takes memory of its own; a rank's peak is what `simulate` prints.
 TEST_F(OpenedFileTest, MemoryOfARankIsThatOfTheSummary) {
   PlanInputs inputs = load_plan(DataFiles::embedded(), demo_plan(), {}, {}).value();
-  inputs.cluster = cluster_of(DataFiles::embedded(), "1x2xh100-sxm").value();
+  inputs.cluster = find_cluster(DataFiles::embedded(), "1x2xh100-sxm").value();
   const auto opened = open_plan(DataFiles::embedded(), inputs, "plan", {});
   ASSERT_TRUE(opened) << opened.error().to_string();
   for (const RankSummary& rank : opened->summary->ranks) {

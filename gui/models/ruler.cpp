@@ -1,4 +1,4 @@
-#include "gui/widgets/timeline/ruler.h"
+#include "gui/models/ruler.h"
 
 #include <algorithm>
 #include <cmath>
