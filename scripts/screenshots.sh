@@ -14,7 +14,7 @@ done
 work=$(mktemp -d)
 chmod 700 "$work"
 trap 'rm -rf "$work"' EXIT
-export XDG_CONFIG_HOME=$work XDG_RUNTIME_DIR=$work QT_FONT_DPI=96 LC_ALL=C.UTF-8
+export XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work XDG_RUNTIME_DIR=$work QT_FONT_DPI=96 LC_ALL=C.UTF-8
 mkdir -p docs/images
 
 shot() {
@@ -41,6 +41,6 @@ shot search "$work/zb-h1.swtrace" --search "kind:B dur>0.9s rank:2-5" --dock sta
 shot high_contrast "$work/zb-h1.swtrace" --theme high-contrast --dock statistics
 shot follow "$work/zb-h1.swtrace" --follow 3 --dock none
 shot compare "$work/even.swtrace" --compare "$work/slow-stage.swtrace" --dock compare
-shot edit examples/gpt-demo-uneven.plan.json --dock plan,stages,causes,run
+shot edit examples/gpt-demo-uneven.plan.json --move-layers 0:1:1 --dock plan,stages,causes
 shot explore --model llama3-70b --cluster 8x8xh100-sxm --global-batch 512 --seq 8192
 shot start --dock none

@@ -1,14 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
-#include <QtCore/QFile>
-#include <QtCore/QLibraryInfo>
 #include <QtCore/QLocale>
 #include <QtCore/QSettings>
-#include <QtCore/QTranslator>
 #include <QtGui/QAction>
 #include <QtGui/QIcon>
 #include <QtWidgets/QApplication>
@@ -17,6 +13,8 @@
 #include "gui/app/explore_commands.h"
 #include "gui/app/main_window.h"
 #include "gui/app/screenshot.h"
+#include "gui/app/stored_session.h"
+#include "gui/app/translations.h"
 #include "gui/widgets/explore/setup_panel.h"
 #include "gui/widgets/timeline/timeline_accessible.h"
 
@@ -49,26 +47,6 @@ bool has_display([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
 #else
   return true;
 #endif
-}
-
-/// English comes first, for its plurals; the language of the user goes over it.
-void load_translations(std::array<QTranslator, 3>& translators) {
-  const QLocale locale;
-  const QString separator = QStringLiteral("_");
-  const QString name = QStringLiteral("stagewright");
-  const QString folder = QStringLiteral(":/i18n");
-  const std::array<bool, 3> loaded{
-      translators[0].load(name + QStringLiteral("_en"), folder),
-      translators[1].load(locale, name, separator, folder),
-      translators[2].load(locale,
-                          QStringLiteral("qtbase"),
-                          separator,
-                          QLibraryInfo::path(QLibraryInfo::TranslationsPath))};
-  for (std::size_t i = 0; i < translators.size(); ++i) {
-    if (loaded[i]) {
-      QCoreApplication::installTranslator(&translators[i]);
-    }
-  }
 }
 
 Theme stored_theme() {
@@ -104,10 +82,7 @@ void open_first_file(const ProgramOptions& options, MainWindow& window) {
     }
     return;
   }
-  const QString last = QSettings().value(QStringLiteral("session/file")).toString();
-  if (!last.isEmpty() && QFile::exists(last)) {
-    window.open(last);
-  }
+  open_stored_session(window);
 }
 
 /// What open_first_file() would open of the command line, for people; empty: nothing.
@@ -159,8 +134,7 @@ int main(int argc, char** argv) {
         stderr);
     return 1;
   }
-  std::array<QTranslator, 3> translators;
-  load_translations(translators);
+  const Translations translations{QLocale()};
   install_timeline_accessibility();
   // A picture is the same wherever it is drawn.
   const Theme usual = options.screenshot ? Theme::kLight : stored_theme();

@@ -21,6 +21,7 @@
 #include "gui/app/explore_commands.h"
 #include "gui/app/layout_commands.h"
 #include "gui/app/run_commands.h"
+#include "gui/app/stored_session.h"
 #include "gui/app/stored_setup.h"
 #include "gui/models/statistics_model.h"
 #include "gui/models/words.h"
@@ -273,9 +274,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   settings.setValue(QStringLiteral("window/state"), state_with_file_.value_or(saveState()));
-  settings.setValue(
-      QStringLiteral("session/file"),
-      document_.file() == nullptr ? QString() : QString::fromStdString(document_.file()->path));
+  store_session(*this);
   QMainWindow::closeEvent(event);
 }
 

@@ -39,6 +39,18 @@ std::optional<QSize> read_size(const std::string& text) {
   return QSize(width, height);
 }
 
+/// "FROM:TO:COUNT".
+std::optional<LayerMove> read_layer_move(const std::string& text) {
+  LayerMove move;
+  char rest = 0;
+  constexpr int kMost = 100'000;
+  if (std::sscanf(text.c_str(), "%d:%d:%d%c", &move.from, &move.to, &move.count, &rest) != 3 ||
+      move.from < 0 || move.to < 0 || move.count < 1 || move.from > kMost || move.to > kMost) {
+    return std::nullopt;
+  }
+  return move;
+}
+
 std::map<std::string, ColourBy> colour_names() {
   std::map<std::string, ColourBy> names;
   for (int i = 0; i < kColourByCount; ++i) {
@@ -92,6 +104,7 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   std::string size;
   std::string range;
   std::string colour;
+  std::string layers;
   CLI::App app("Shows plans, schedules and runs of training steps over time.", "stagewright-gui");
   app.set_version_flag("--version", std::string(version()));
   app.add_option("FILE", options.files, "A plan, a schedule, a pipeline order or a trace");
@@ -103,6 +116,9 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
       ->check(CLI::IsMember({"system", "light", "dark", "high-contrast"}));
   app.add_option("--screenshot", screenshot, "Draw into this PNG and end; needs no display")
       ->check(readable([](const std::string& path) { return !path.empty(); }, "out.png"));
+  app.add_option("--move-layers", layers, "Change the plan: layers from a stage to another, 0:1:2")
+      ->check(readable(read_layer_move, "FROM:TO:COUNT"))
+      ->needs("--screenshot");
   app.add_option("--view", options.view, "What to draw")
       ->check(CLI::IsMember({"window",
                              "timeline",
@@ -155,6 +171,9 @@ ProgramOptions read_options(int argc, char** argv, std::optional<int>& exit_code
   }
   if (!size.empty()) {
     options.size = *read_size(size);
+  }
+  if (!layers.empty()) {
+    options.move_layers = read_layer_move(layers);
   }
   if (!range.empty()) {
     options.range = read_range(range);

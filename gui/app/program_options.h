@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,18 @@
 namespace stagewright::gui {
 
 /// What the command line asked for.
+/// So many layers go from one stage to another.
+struct LayerMove {
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  std::int32_t count = 1;
+};
+
 struct ProgramOptions {
   std::vector<std::string> files;
-  std::optional<std::string> compare;  ///< a file to set beside the first
-  std::optional<PlanSetup> planned;    ///< plans to search
+  std::optional<LayerMove> move_layers;  ///< a change of the plan
+  std::optional<std::string> compare;    ///< a file to set beside the first
+  std::optional<PlanSetup> planned;      ///< plans to search
   std::string profiles;
   std::optional<Theme> theme;
   std::optional<QString> screenshot;  ///< draw into this file and end

@@ -1,6 +1,8 @@
 #include "gui/app/screenshot.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include <QtCore/QBuffer>
 #include <QtGui/QPixmap>
@@ -8,9 +10,11 @@
 #include <QtWidgets/QDockWidget>
 
 #include "core/base/file.h"
+#include "gui/app/edit_commands.h"
 #include "gui/app/explore_commands.h"
 #include "gui/app/layout_commands.h"
 #include "gui/app/main_window.h"
+#include "gui/models/plan_editor.h"
 #include "gui/widgets/memory_view.h"
 #include "gui/widgets/search_bar.h"
 #include "gui/widgets/timeline/timeline_view.h"
@@ -53,6 +57,21 @@ QWidget* view_named(const std::string& name, MainWindow& window) {
     return window.timeline();
   }
   return window.findChild<QWidget*>(QString::fromStdString(name));
+}
+
+Result<void> change_plan(const LayerMove& move, MainWindow& window) {
+  const OpenedFile* const file = window.document()->file();
+  const auto last = file->plan ? static_cast<std::int32_t>(file->plan->plan.stages.size()) - 1 : -1;
+  if (move.from > last || move.to > last) {
+    return fail(
+        ErrorCode::kNotFound,
+        last < 0 ? "what is open is no plan" : "the plan's stages are 0 to " + std::to_string(last),
+        "--move-layers");
+  }
+  return window.edit()->editor()->change_now(
+      QStringLiteral("Move layers"), [move](PlanDraft draft) {
+        return move_layers(std::move(draft), move.from, move.to, move.count);
+      });
 }
 
 Result<void> write_picture(const QPixmap& picture, const QString& path) {
@@ -116,6 +135,11 @@ Result<void> take_screenshot(const ProgramOptions& options, MainWindow& window) 
     }
   }
   if (window.document()->file() != nullptr) {
+    if (options.move_layers) {
+      if (auto changed = change_plan(*options.move_layers, window); !changed) {
+        return changed;
+      }
+    }
     if (!options.docks.empty()) {
       show_docks(options.docks, window);
     }

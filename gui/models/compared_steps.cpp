@@ -61,7 +61,47 @@ class Beside {
       by_key.erase(found);
     }
     add_strip(rank, matches);
+    add_communication(rank);
     result_.matches.insert(result_.matches.end(), matches.begin(), matches.end());
+  }
+
+  /// Messages and collectives count among the kinds, but have no lanes of their own.
+  void add_communication(RankId rank) {
+    std::map<std::tuple<Key, std::int32_t>, Duration> lengths;
+    std::map<Key, std::int32_t> before;  // reductions of several buckets are alike but for that
+    for_communication(first_, rank, [&](ActionIndex i) {
+      const Key key = key_of(first_, i);
+      lengths.emplace(std::tuple(key, before[key]++), first_.duration(i));
+    });
+    before.clear();
+    for_communication(second_, rank, [&](ActionIndex i) {
+      const Key key = key_of(second_, i);
+      const auto found = lengths.find(std::tuple(key, before[key]++));
+      if (found != lengths.end()) {
+        add_to_kind(second_.kind[i], found->second, second_.duration(i));
+      }
+    });
+  }
+
+  template <class Visit>
+  static void for_communication(const ActionStore& store, RankId rank, const Visit& visit) {
+    for (const Lane& lane : store.lanes_of(rank)) {
+      for (ActionIndex i = lane.begin; i < lane.end && lane.use != LaneUse::kCompute; ++i) {
+        visit(i);
+      }
+    }
+  }
+
+  void add_to_kind(ActionKind of, Duration first, Duration second) {
+    KindMatch& kind = kinds_[static_cast<std::size_t>(of)];
+    ++kind.count;
+    kind.first += first;
+    kind.second += second;
+    kind.mean_error += std::abs(share_of(second - first, first));
+  }
+
+  [[nodiscard]] static double share_of(Duration part, Duration whole) {
+    return whole > Duration{} ? to_seconds(part) / to_seconds(whole) : 0;
   }
 
   void add_lanes(const ActionStore& from, RankId rank, LaneUse use, std::int64_t shift) {
@@ -104,16 +144,12 @@ class Beside {
         .first_time = first.length,
         .own = second.length - first.length,
         .inherited = Duration(store.start[second.action] - store.start[first.action])};
-    KindMatch& kind = kinds_[static_cast<std::size_t>(store.kind[first.action])];
-    ++kind.count;
-    kind.first += first.length;
-    kind.second += second.length;
-    kind.mean_error += std::abs(error_of(match));
+    add_to_kind(store.kind[first.action], first.length, second.length);
     return match;
   }
 
   [[nodiscard]] static double error_of(const ActionMatch& match) {
-    return match.first_time > Duration{} ? to_seconds(match.own) / to_seconds(match.first_time) : 0;
+    return share_of(match.own, match.first_time);
   }
 
   void add_strip(RankId rank, std::vector<ActionMatch> matches) {

@@ -43,7 +43,7 @@ struct ComparedSteps {
   /// its actions where that one stands.
   ActionStore actions;
   std::vector<ActionMatch> matches;  ///< computing ones, by largest |own| first
-  std::vector<KindMatch> kinds;      ///< largest second total first
+  std::vector<KindMatch> kinds;      ///< largest second total first; messages and collectives, too
   Duration first_length{};
   Duration second_length{};
   std::int64_t only_first = 0;  ///< computing actions without a counterpart

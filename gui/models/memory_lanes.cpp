@@ -75,6 +75,9 @@ std::vector<MemoryLane> memory_lanes(const Trace& trace,
     }
     each.peak = each.context;
     for (std::size_t i = 0; i < each.live.size(); ++i) {
+      for (std::size_t c = 0; c < each.most.size(); ++c) {
+        each.most[c] = std::max(each.most[c], each.live[i][c]);
+      }
       if (each.context + total_of(each.live[i]) > each.peak) {
         each.peak = each.context + total_of(each.live[i]);
         each.peak_at = i;

@@ -26,6 +26,7 @@ struct MemoryLane {
   std::optional<Bytes> limit;  ///< the device's memory
   Bytes peak{};                ///< of all that is held, the context with it
   std::size_t peak_at = 0;     ///< into `at`
+  LiveBytes most{};            ///< each class by itself
   friend bool operator==(const MemoryLane&, const MemoryLane&) = default;
 
   /// Largest by class in a stretch of time, its beginning included; the sample whose total is

@@ -77,6 +77,7 @@ Result<OpenedFile> finish(OpenedFile file, const OpenOptions& options) {
   file.axes = file.schedule && file.plan
                   ? axes_of(file.shown.actions, *file.schedule, file.plan->cluster)
                   : axes_of(file.shown.actions);
+  file.stages = stage_times(file);
   return file;
 }
 
@@ -311,9 +312,11 @@ Trace signed_trace(const OpenedFile& file) {
 }
 
 ShownStep show_step(const OpenedFile& file, std::int32_t step) {
-  return {.step = step,
-          .actions = store_actions(file.trace, step),
-          .memory = memory_lanes(file.trace, step, file.devices)};
+  ShownStep shown{.step = step,
+                  .actions = store_actions(file.trace, step),
+                  .memory = memory_lanes(file.trace, step, file.devices)};
+  shown.statistics = statistics_of(shown.actions, everything(shown.actions));
+  return shown;
 }
 
 }  // namespace stagewright::gui

@@ -17,6 +17,8 @@
 #include "gui/models/action_store.h"
 #include "gui/models/memory_lanes.h"
 #include "gui/models/rank_axes.h"
+#include "gui/models/selection_statistics.h"
+#include "gui/models/stage_times.h"
 #include "sim/analysis/summary.h"
 #include "study/plan_inputs.h"
 
@@ -37,6 +39,7 @@ struct ShownStep {
   std::int32_t step = 0;
   ActionStore actions;
   std::vector<MemoryLane> memory;
+  SelectionStatistics statistics;  ///< of all of it
 };
 
 /// A file's content; never changed once it is open, so that threads may share it.
@@ -52,6 +55,7 @@ struct OpenedFile {
   bool unit_costs = false;  ///< times are not seconds: every forward takes one unit
   RankAxes axes;
   ShownStep shown;
+  std::vector<StageTime> stages;
   std::vector<RankMemory> devices;  ///< by rank, as far as known
 };
 

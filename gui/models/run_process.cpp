@@ -17,6 +17,7 @@ namespace stagewright::gui {
 namespace {
 
 constexpr int kPatienceMilliseconds = 10'000;
+constexpr const char* kSample = ":/sample/schedules_for_students.md";
 
 std::optional<double> number(const nlohmann::json& json, const char* key) {
   const auto found = json.find(key);
@@ -120,12 +121,19 @@ Result<void> RunProcess::start(const OpenedFile& file, const RunSetup& setup) {
   if (auto written = write_file(schedule.toStdString(), to_json_text(*file.schedule)); !written) {
     return written;
   }
+  QString data = setup.data;
+  if (data.isEmpty()) {
+    data = QDir(folder_).filePath(QStringLiteral("sample.md"));
+    if (!QFile::copy(QString::fromLatin1(kSample), data)) {
+      return fail(ErrorCode::kIo, "could not be written", data.toStdString());
+    }
+  }
   QStringList arguments{QStringLiteral("run"),
                         plan,
                         QStringLiteral("--schedule"),
                         schedule,
                         QStringLiteral("--data"),
-                        setup.data,
+                        data,
                         QStringLiteral("--steps"),
                         QString::number(setup.steps),
                         QStringLiteral("--trace"),

@@ -29,7 +29,7 @@ struct StepMetrics {
 
 struct RunSetup {
   QString program;  ///< the command `stagewright`
-  QString data;     ///< text file, folder or tokens
+  QString data;     ///< text file, folder or tokens; empty: a text that comes with the program
   int steps = 10;
   bool virtual_clock = false;  ///< times as if every rank had a core of its own
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "gui/models/opened_file.h"
+
 namespace stagewright::gui {
 namespace {
 

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "gui/models/opened_file.h"
 
 namespace stagewright::gui {
+
+struct OpenedFile;
 
 /// What a stage costs for one micro-batch, on average, and how its layers lie.
 struct StageTime {
@@ -24,7 +25,7 @@ struct StageTime {
   [[nodiscard]] Duration whole() const { return forward + backward + weight + recompute; }
 };
 
-/// By stage.  Layers are 0 where what is open is no plan.
+/// By stage, of the step that is shown when the file is opened.  Layers are 0 where it is no plan.
 [[nodiscard]] std::vector<StageTime> stage_times(const OpenedFile& file);
 
 /// How much longer the slowest stage takes than the mean; 0 for none.

@@ -1,5 +1,7 @@
 #include "gui/widgets/compare_panel.h"
 
+#include <algorithm>
+
 #include <QtCore/QFileInfo>
 #include <QtCore/QSortFilterProxyModel>
 #include <QtWidgets/QComboBox>
@@ -108,6 +110,30 @@ void ComparePanel::refresh() {
                                   "what was predicted, or one plan beside another."));
 }
 
+QString ComparePanel::idle_text() const {
+  const auto idle = [](const SelectionStatistics& statistics) {
+    return QString::number(100 * statistics.idle_share, 'f', 1);
+  };
+  return tr("Idle: %1 % beside %2 %.<br>")
+      .arg(idle(document_->step()->statistics), idle(document_->other_file()->shown.statistics));
+}
+
+/// Of the rank that holds most, in each; nothing where one says nothing about memory.
+QString ComparePanel::memory_text() const {
+  const auto peak = [](const std::vector<MemoryLane>& lanes) {
+    const auto most = std::ranges::max_element(lanes, {}, &MemoryLane::peak);
+    return most->peak - most->context;
+  };
+  const std::vector<MemoryLane>& first = document_->step()->memory;
+  const std::vector<MemoryLane>& second = document_->other_file()->shown.memory;
+  if (first.empty() || second.empty()) {
+    return {};
+  }
+  return tr("Tensors of the fullest rank: %1 beside %2.<br>")
+      .arg(QString::fromStdString(to_string(peak(first))),
+           QString::fromStdString(to_string(peak(second))));
+}
+
 QString ComparePanel::describe(const ComparedSteps& compared) const {
   const TimeUnit& unit = document_->file()->unit;
   const double first = to_seconds(compared.first_length);
@@ -135,6 +161,7 @@ QString ComparePanel::describe(const ComparedSteps& compared) const {
                      QString::number(100 * kind.mean_error, 'f', 1));
   }
   text += QStringLiteral("</table>");
+  text += idle_text() + memory_text();
   if (compared.only_first > 0 || compared.only_second > 0) {
     text += tr("Only in the first: %1 actions; only in the second: %2.")
                 .arg(compared.only_first)

@@ -33,6 +33,8 @@ class ComparePanel : public QWidget {
  private:
   void refresh();
   [[nodiscard]] QString describe(const ComparedSteps& compared) const;
+  [[nodiscard]] QString idle_text() const;
+  [[nodiscard]] QString memory_text() const;
 
   Document* document_;
   Selection* selection_;

@@ -207,9 +207,7 @@ void MemoryView::draw_legend(QPainter& painter) const {
   for (int c = 0; c < kTensorClassCount; ++c) {
     const auto tensor_class = static_cast<TensorClass>(c);
     const bool occurs = std::ranges::any_of(step_->memory, [c](const MemoryLane& lane) {
-      return std::ranges::any_of(lane.live, [c](const LiveBytes& live) {
-        return live[static_cast<std::size_t>(c)] > Bytes{};
-      });
+      return lane.most[static_cast<std::size_t>(c)] > Bytes{};
     });
     if (occurs) {
       add(word_for(tensor_class), colour_of(tensor_class, palette()));

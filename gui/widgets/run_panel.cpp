@@ -62,7 +62,8 @@ void RunPanel::build() {
   constexpr int kMostSteps = 1'000'000;
   constexpr int kUsualSteps = 5;
   data_->setObjectName(QStringLiteral("run_data"));
-  data_->setPlaceholderText(tr("text file, folder of texts, or tokens (.bin)"));
+  data_->setPlaceholderText(
+      tr("text file, folder of texts, or tokens (.bin); empty: a sample text"));
   steps_->setObjectName(QStringLiteral("run_steps"));
   steps_->setRange(1, kMostSteps);
   steps_->setValue(kUsualSteps);
@@ -156,7 +157,7 @@ void RunPanel::start() {
   if (process_.is_running() || document_->file() == nullptr) {
     return;
   }
-  if (!QFileInfo::exists(data_->text())) {
+  if (!data_->text().isEmpty() && !QFileInfo::exists(data_->text())) {
     fail(tr("The data \"%1\" do not exist; choose a text file.").arg(data_->text()));
     return;
   }

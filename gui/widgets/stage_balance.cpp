@@ -45,7 +45,7 @@ QSize StageBalance::sizeHint() const {
 
 void StageBalance::take_document() {
   const OpenedFile* const file = document_->file();
-  stages_ = file == nullptr ? std::vector<StageTime>{} : stage_times(*file);
+  stages_ = file == nullptr ? std::vector<StageTime>{} : file->stages;
   slowest_ = 0;
   for (const StageTime& stage : stages_) {
     slowest_ = std::max(slowest_, to_seconds(stage.whole()));

@@ -1,5 +1,7 @@
 #include "gui/widgets/statistics_panel.h"
 
+#include <utility>
+
 #include <QtCore/QSortFilterProxyModel>
 #include <QtWidgets/QHeaderView>
 #include <QtWidgets/QLabel>
@@ -41,10 +43,15 @@ StatisticsPanel::StatisticsPanel(Document* document, Selection* selection, QWidg
   layout->addWidget(action_);
   layout->addWidget(title_);
   layout->addWidget(table_, 1);
+  threads_.setMaxThreadCount(1);
   connect(document_, &Document::changed, this, &StatisticsPanel::refresh);
   connect(document_, &Document::analysed, this, &StatisticsPanel::refresh_action);
   connect(selection_, &Selection::changed, this, &StatisticsPanel::refresh);
   refresh();
+}
+
+StatisticsPanel::~StatisticsPanel() {
+  threads_.waitForDone();
 }
 
 QString StatisticsPanel::action_text() const {
@@ -53,20 +60,46 @@ QString StatisticsPanel::action_text() const {
 
 void StatisticsPanel::refresh() {
   refresh_action();
-  const auto actions = document_->actions();
-  if (!actions) {
-    title_->setText(tr("No file is open."));
-    model_->set_statistics({}, {});
+  auto actions = document_->actions();
+  if (actions == shown_ && selection_->range() == shown_range_ && actions) {
     return;
   }
-  const auto& range = selection_->range();
-  const SelectionStatistics statistics =
-      statistics_of(*actions, range ? *range : everything(*actions));
+  shown_ = std::move(actions);
+  shown_range_ = selection_->range();
+  ++asked_;
+  if (!shown_) {
+    title_->setText(tr("No file is open."));
+    model_->set_statistics({}, {});
+  } else if (!shown_range_ && !document_->comparison()) {
+    show_statistics(document_->step()->statistics);
+  } else {
+    add_up(shown_);
+  }
+}
+
+void StatisticsPanel::add_up(const std::shared_ptr<const ActionStore>& actions) {
+  constexpr std::size_t kActionsAtOnce = 500'000;  // some milliseconds
+  const RangeSelection range = shown_range_ ? *shown_range_ : everything(*actions);
+  if (actions->size() <= kActionsAtOnce) {
+    show_statistics(statistics_of(*actions, range));
+    return;
+  }
+  threads_.start([this, actions, range, number = asked_] {
+    const SelectionStatistics statistics = statistics_of(*actions, range);
+    QMetaObject::invokeMethod(this, [this, statistics, number] {
+      if (number == asked_) {
+        show_statistics(statistics);
+      }
+    });
+  });
+}
+
+void StatisticsPanel::show_statistics(const SelectionStatistics& statistics) {
   const TimeUnit& unit = document_->file()->unit;
   title_->setText(tr("<b>%1</b>: %2 on %n rank(s), %3 % idle",
                      nullptr,
                      static_cast<int>(statistics.compute_lanes))
-                      .arg(range ? tr("Selection") : tr("Whole step"),
+                      .arg(shown_range_ ? tr("Selection") : tr("Whole step"),
                            time_text(statistics.length, unit),
                            QString::number(100 * statistics.idle_share, 'f', 1)));
   model_->set_statistics(statistics, unit);

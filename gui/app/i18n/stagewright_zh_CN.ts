@@ -369,6 +369,14 @@
         <source>&lt;br&gt;&lt;b&gt;%1 ranks beside %2&lt;/b&gt;: those of the same number are set side by side.</source>
         <translation>&lt;br&gt;&lt;b&gt;%1 个 rank 与 %2 个 rank&lt;/b&gt;：编号相同的并排放置。</translation>
     </message>
+    <message>
+        <source>Idle: %1 % beside %2 %.&lt;br&gt;</source>
+        <translation>空闲：%1 % 对 %2 %。&lt;br&gt;</translation>
+    </message>
+    <message>
+        <source>Tensors of the fullest rank: %1 beside %2.&lt;br&gt;</source>
+        <translation>占用最多的 rank 的张量：%1 对 %2。&lt;br&gt;</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::ComparisonModel</name>
@@ -1005,10 +1013,6 @@
         <translation>导出</translation>
     </message>
     <message>
-        <source>Picture of the timeline</source>
-        <translation>时间线图片</translation>
-    </message>
-    <message>
         <source>Trace for Perfetto and Chrome</source>
         <translation>用于 Perfetto 和 Chrome 的轨迹</translation>
     </message>
@@ -1059,6 +1063,14 @@
     <message>
         <source>Pictures</source>
         <translation>图片</translation>
+    </message>
+    <message>
+        <source>Picture of the timeline (vector)</source>
+        <translation>时间线图片（矢量）</translation>
+    </message>
+    <message>
+        <source>Picture of the timeline (pixels)</source>
+        <translation>时间线图片（像素）</translation>
     </message>
 </context>
 <context>
@@ -1415,10 +1427,6 @@ No place in this plot: rejected before it had a time. %2</source>
         </translation>
     </message>
     <message>
-        <source>text file, folder of texts, or tokens (.bin)</source>
-        <translation>文本文件、文本文件夹或 token 文件 (.bin)</translation>
-    </message>
-    <message>
         <source>State of the run</source>
         <translation>运行状态</translation>
     </message>
@@ -1485,6 +1493,22 @@ No place in this plot: rejected before it had a time. %2</source>
     <message>
         <source>Another plan was run than the one that is open.</source>
         <translation>运行的计划不是当前打开的计划。</translation>
+    </message>
+    <message>
+        <source>As if every rank had a &amp;core of its own</source>
+        <translation>如同每个 rank 独占一个核心(&amp;C)</translation>
+    </message>
+    <message>
+        <source>text file, folder of texts, or tokens (.bin); empty: a sample text</source>
+        <translation>文本文件、文本文件夹或词元文件 (.bin)；留空：示例文本</translation>
+    </message>
+    <message>
+        <source>Times are those that the threads computed, put together as if they had not shared cores: for more ranks than this machine has cores (--clock virtual).</source>
+        <translation>时间取各线程实际计算的时间，按不共享核心拼合：用于 rank 数多于本机核心数的情况 (--clock virtual)。</translation>
+    </message>
+    <message>
+        <source>Times</source>
+        <translation>时间</translation>
     </message>
 </context>
 <context>
@@ -1833,6 +1857,10 @@ No place in this plot: rejected before it had a time. %2</source>
         <source>error</source>
         <translation>误差</translation>
     </message>
+    <message>
+        <source>This machine&apos;s memory does not hold a picture of that size; make the window smaller, or close other programs.</source>
+        <translation>本机内存放不下这么大的图片；请缩小窗口或关闭其他程序。</translation>
+    </message>
 </context>
 <context>
     <name>stagewright::gui::TopologyView</name>
@@ -1893,6 +1921,159 @@ Network: %1</source>
 %1 more</source>
         <translation>……另有
 %1 个</translation>
+    </message>
+</context>
+<context>
+    <name>stagewright::gui::Words</name>
+    <message>
+        <source>%1 of micro-batch %2</source>
+        <translation>微批次 %2 的%1</translation>
+    </message>
+    <message>
+        <source>load-micro-batch</source>
+        <translation>加载微批次</translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>backward-input</source>
+        <translation>反向（输入梯度）</translation>
+    </message>
+    <message>
+        <source>backward-weight</source>
+        <translation>反向（权重梯度）</translation>
+    </message>
+    <message>
+        <source>recompute</source>
+        <translation>重计算</translation>
+    </message>
+    <message>
+        <source>send-activation</source>
+        <translation>发送激活</translation>
+    </message>
+    <message>
+        <source>recv-activation</source>
+        <translation>接收激活</translation>
+    </message>
+    <message>
+        <source>send-gradient</source>
+        <translation>发送梯度</translation>
+    </message>
+    <message>
+        <source>recv-gradient</source>
+        <translation>接收梯度</translation>
+    </message>
+    <message>
+        <source>reduce-gradients</source>
+        <translation>归约梯度</translation>
+    </message>
+    <message>
+        <source>gather-parameters</source>
+        <translation>收集参数</translation>
+    </message>
+    <message>
+        <source>optimizer-step</source>
+        <translation>优化器步骤</translation>
+    </message>
+    <message>
+        <source>update-parameters</source>
+        <translation>更新参数</translation>
+    </message>
+    <message>
+        <source>warm-up</source>
+        <translation>预热</translation>
+    </message>
+    <message>
+        <source>cool-down</source>
+        <translation>收尾</translation>
+    </message>
+    <message>
+        <source>order</source>
+        <translation>调度顺序</translation>
+    </message>
+    <message>
+        <source>imbalance</source>
+        <translation>负载不均</translation>
+    </message>
+    <message>
+        <source>transfer</source>
+        <translation>传输</translation>
+    </message>
+    <message>
+        <source>collective</source>
+        <translation>集合通信</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <comment>cause of idle time</comment>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>peer</source>
+        <translation>等待其他 rank</translation>
+    </message>
+    <message>
+        <source>parameter</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <comment>part of memory</comment>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>activation</source>
+        <translation>激活</translation>
+    </message>
+    <message>
+        <source>workspace</source>
+        <translation>工作区</translation>
+    </message>
+    <message>
+        <source>communication</source>
+        <translation>通信缓冲</translation>
+    </message>
+    <message>
+        <source>input</source>
+        <translation>输入</translation>
+    </message>
+    <message>
+        <source>trace</source>
+        <translation>轨迹</translation>
+    </message>
+    <message>
+        <source>plan</source>
+        <translation>方案</translation>
+    </message>
+    <message>
+        <source>schedule</source>
+        <translation>调度</translation>
+    </message>
+    <message>
+        <source>pipeline order</source>
+        <translation>流水线顺序</translation>
+    </message>
+    <message>
+        <source>context</source>
+        <translation>上下文（驱动与库）</translation>
+    </message>
+    <message>
+        <source>, %1 % of the first</source>
+        <translation>，为第一个的 %1 %</translation>
+    </message>
+    <message>
+        <source>rank %1 stage %2: %3, %4 to %5 (%6)</source>
+        <translation>rank %1 阶段 %2：%3，%4 至 %5（%6）</translation>
     </message>
 </context>
 </TS>

@@ -4,14 +4,16 @@
 #include <set>
 #include <string>
 
+#include <QtGui/QImage>
 #include <gtest/gtest.h>
 
+#include "gui/models/timeline_png.h"
 #include "tests/support/source_folder.h"
 
 namespace stagewright::gui {
 namespace {
 
-const OpenedFile& demo() {
+const OpenedFile& exported() {
   static const OpenedFile kFile =
       open_file((source_folder() / "examples/gpt-demo-uneven.plan.json").string(), {}).value();
   return kFile;
@@ -20,17 +22,21 @@ const OpenedFile& demo() {
 TEST(Exporters, EveryOneThatAppliesWritesWhatOpensAgainOrIsOfItsKind) {
   std::set<std::string> suffixes;
   for (const Exporter& exporter : exporters()) {
-    ASSERT_TRUE(exporter.applies(demo())) << exporter.name;
+    ASSERT_TRUE(exporter.applies(exported())) << exporter.name;
     EXPECT_TRUE(suffixes.insert(exporter.suffix).second) << exporter.suffix;
-    const auto content = exporter.write(demo(), demo().shown);
+    const auto content = exporter.write(exported(), exported().shown);
     ASSERT_TRUE(content) << exporter.name;
     EXPECT_FALSE(content->empty()) << exporter.name;
     const std::string suffix = exporter.suffix;
     if (suffix == ".svg") {
       EXPECT_NE(content->find("<svg"), std::string::npos);
+    } else if (suffix == ".png") {
+      const QImage image = QImage::fromData(QByteArray::fromStdString(*content), "PNG");
+      EXPECT_EQ(image.width(), kPngWidth);
+      EXPECT_GT(image.height(), 60);
     } else if (suffix == ".csv") {
       EXPECT_EQ(static_cast<std::size_t>(std::count(content->begin(), content->end(), '\n')),
-                demo().shown.actions.size() + 1);
+                exported().shown.actions.size() + 1);
     } else {
       const auto again = open_content(*content, "again" + suffix, {});
       ASSERT_TRUE(again) << suffix << ": " << again.error().to_string();
@@ -42,16 +48,16 @@ TEST(Exporters, WhatIsWrittenAsATraceIsTheSameTrace) {
   for (const Exporter& exporter : exporters()) {
     const std::string suffix = exporter.suffix;
     if (suffix == ".swtrace" || suffix == ".trace.json") {
-      const std::string content = exporter.write(demo(), demo().shown).value();
+      const std::string content = exporter.write(exported(), exported().shown).value();
       const Trace again = parse_trace(content, "again").value();
-      EXPECT_EQ(again, signed_trace(demo())) << suffix;
-      EXPECT_EQ(again.schedule_hash, schedule_hash(*demo().schedule)) << suffix;
+      EXPECT_EQ(again, signed_trace(exported())) << suffix;
+      EXPECT_EQ(again.schedule_hash, schedule_hash(*exported().schedule)) << suffix;
     }
   }
 }
 
 TEST(Exporters, ATraceHasNoPlanToWrite) {
-  const OpenedFile trace = open_content(to_binary(demo().trace), "t.swtrace", {}).value();
+  const OpenedFile trace = open_content(to_binary(exported().trace), "t.swtrace", {}).value();
   for (const Exporter& exporter : exporters()) {
     const std::string suffix = exporter.suffix;
     const bool needs_more =

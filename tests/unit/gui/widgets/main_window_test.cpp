@@ -364,5 +364,21 @@ TEST_F(MainWindowTest, TakesScreenshotsOfWhatTheOptionsSay) {
   EXPECT_NE(refused.error().to_string().find("known: stage"), std::string::npos);
 }
 
+TEST_F(MainWindowTest, AScreenshotShowsAChangedPlan) {
+  const std::string plan = (source_folder() / "examples/gpt-demo-uneven.plan.json").string();
+  ProgramOptions options;
+  options.files = {plan};
+  options.screenshot = QString::fromStdString((folder_.path() / "shot.png").string());
+  ASSERT_TRUE(take_screenshot(options, window_));
+  const Duration before = window_.document()->file()->summary->step_time;
+  options.move_layers = {.from = 0, .to = 1, .count = 1};
+  ASSERT_TRUE(take_screenshot(options, window_));
+  EXPECT_LT(window_.document()->file()->summary->step_time, before);
+  options.move_layers->to = 2;
+  const auto refused = take_screenshot(options, window_);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().to_string().find("stages are 0 to 1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace stagewright::gui

@@ -2,6 +2,9 @@
 
 #include <fstream>
 
+#include <QtCore/QDir>
+#include <QtCore/QFile>
+#include <QtCore/QFileInfo>
 #include <QtGui/QAction>
 #include <QtTest/QAbstractItemModelTester>
 #include <QtTest/QTest>
@@ -16,6 +19,7 @@
 #include "gui/app/run_commands.h"
 #include "gui/models/metrics_model.h"
 #include "gui/models/plan_editor.h"
+#include "gui/models/run_folder.h"
 #include "gui/widgets/run_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "study/plan_inputs.h"
@@ -94,6 +98,51 @@ TEST_F(RunTest, StepsComeAsTheCommandWritesThemAndTheTraceIsThere) {
   ASSERT_TRUE(arguments);
   EXPECT_NE(arguments->find("--steps 2 "), std::string::npos) << *arguments;
   EXPECT_EQ(arguments->find("--cluster"), std::string::npos) << *arguments;
+}
+
+constexpr const char* kLeavesATrace =
+    "echo \"$@\" > \"$(dirname \"$0\")/arguments\"\n"
+    "while [ $# -gt 0 ]; do [ \"$1\" = --trace ] && : > \"$2\"; shift; done\n";
+
+TEST_F(RunTest, ItsTraceStaysWhenTheProgramEndsAndIsAmongTheRecentFiles) {
+  write_command(kLeavesATrace);
+  QString trace;
+  {
+    MainWindow other;
+    ASSERT_TRUE(other.document()->open_now(demo()));
+    RunProcess* const its = other.run()->panel()->process();
+    ASSERT_TRUE(its->start(*other.document()->file(), setup()));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !its->is_running(); }, 30'000));
+    QTest::qWait(0);
+    trace = its->trace_path();
+  }
+  EXPECT_TRUE(trace.startsWith(runs_folder()));
+  EXPECT_TRUE(trace.endsWith("/run of gpt-demo-uneven.swtrace")) << trace.toStdString();
+  EXPECT_TRUE(QFile::exists(trace));
+  ASSERT_FALSE(window_.recent().isEmpty());
+  EXPECT_EQ(window_.recent().front(), trace);
+  for (int i = 0; i < kKeptRuns + 3; ++i) {
+    EXPECT_FALSE(make_run_folder().isEmpty());
+  }
+  EXPECT_EQ(QDir(runs_folder()).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), kKeptRuns);
+  EXPECT_FALSE(QFile::exists(trace)) << "the oldest go first";
+  EXPECT_FALSE(window_.recent().contains(trace));
+}
+
+TEST_F(RunTest, WithoutDataItTrainsOnASampleAndTimesCanBeVirtual) {
+  write_command(kLeavesATrace);
+  RunSetup sample = setup();
+  sample.data.clear();
+  sample.virtual_clock = true;
+  ASSERT_TRUE(process()->start(*window_.document()->file(), sample));
+  ASSERT_TRUE(wait());
+  const auto arguments = read_file(folder_.path() / "arguments");
+  ASSERT_TRUE(arguments);
+  EXPECT_NE(arguments->find("--clock virtual"), std::string::npos) << *arguments;
+  const QFileInfo text(QFileInfo(process()->trace_path()).dir().filePath("sample.md"));
+  EXPECT_NE(arguments->find("--data " + text.filePath().toStdString()), std::string::npos)
+      << *arguments;
+  EXPECT_GT(text.size(), 4000);
 }
 
 TEST_F(RunTest, NothingStopsWhereNothingRuns) {
