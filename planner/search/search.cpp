@@ -248,8 +248,11 @@ void Search::keep(Simulated simulated) {
 
 void Search::refine_all(std::vector<Leaf> leaves, LeafQueue& queue) {
   arena_.execute([&] {
-    tbb::parallel_for(
-        std::size_t{0}, leaves.size(), [&](std::size_t i) { refine(job_, orders_, leaves[i]); });
+    tbb::parallel_for(std::size_t{0}, leaves.size(), [&](std::size_t i) {
+      if (!stopped()) {  // its bound of before is one still
+        refine(job_, orders_, leaves[i]);
+      }
+    });
   });
   for (Leaf& leaf : leaves) {
     if (leaf.estimate.fits) {
@@ -270,6 +273,7 @@ void Search::simulate_all(std::vector<Leaf> leaves) {
   });
   std::vector<Simulated> simulated;
   arena_.execute([&] { simulated = simulator_.run(job_, common_, leaves); });
+  result_.interrupted = result_.interrupted || simulated.size() < leaves.size();
   for (Simulated& one : simulated) {
     keep(std::move(one));
   }

@@ -25,12 +25,18 @@ std::vector<Simulated> LeafSimulator::run(const WalkJob& job,
   tbb::parallel_for(
       std::size_t{0},
       leaves.size(),
-      [&](std::size_t i) { found[i] = simulate_leaf(job, common, leaves[i], *timed[i]); },
+      [&](std::size_t i) {
+        if (job.stopped == nullptr || !(*job.stopped)()) {
+          found[i] = simulate_leaf(job, common, leaves[i], *timed[i]);
+        }
+      },
       tbb::simple_partitioner());
   std::vector<Simulated> simulated;
   simulated.reserve(found.size());
   for (std::optional<Simulated>& one : found) {
-    simulated.push_back(*std::move(one));
+    if (one) {
+      simulated.push_back(*std::move(one));
+    }
   }
   return simulated;
 }

@@ -12,6 +12,7 @@ class LeafSimulator {
  public:
   /// What simulate_leaf() makes of each, for several of them at once.  The same for any number of
   /// threads.
+  /// Fewer than there are leaves where the job was stopped meanwhile.
   [[nodiscard]] std::vector<Simulated> run(const WalkJob& job,
                                            const Plan& common,
                                            const std::vector<Leaf>& leaves);

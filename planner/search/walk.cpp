@@ -99,7 +99,7 @@ class Walk {
 
   void walk(std::size_t level, const PlanPoint& point) {
     const auto all = dimensions();
-    if (stopped_ || ((++steps_ & 0xFFU) == 0 && (*job_.stopped)())) {
+    if (stopped_ || ((++steps_ & 0x1FU) == 0 && (*job_.stopped)())) {
       stopped_ = true;
       drop(&SpaceCounts::left, level, point);
       return;
