@@ -139,6 +139,7 @@ Result<void> take_screenshot(const ProgramOptions& options, MainWindow& window) 
       if (auto changed = change_plan(*options.move_layers, window); !changed) {
         return changed;
       }
+      window.timeline()->fit();
     }
     if (!options.docks.empty()) {
       show_docks(options.docks, window);
