@@ -117,6 +117,35 @@ TEST(StepAnalysis, AllViewsAndTheSummaryHaveOneIdleShareWhereAnOptimizerStepWait
   }
 }
 
+// A trace of somebody else's may say anything.
+TEST(StepAnalysis, TimesThatContradictEachOtherEndNothing) {
+  const auto opened =
+      open_file((source_folder() / "examples/gpt-demo-uneven.plan.json").string(), {});
+  ASSERT_TRUE(opened) << opened.error().to_string();
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    Trace trace = opened->trace;
+    std::uint32_t state = seed;
+    const auto draw = [&state](std::uint32_t below) {
+      state = state * 1664525U + 1013904223U;
+      return (state >> 8U) % below;
+    };
+    for (TraceEvent& event : trace.events) {
+      if (event.action == ActionKind::kOptimizerStep || draw(8) == 0) {
+        const Duration begin = std::chrono::milliseconds(draw(4) * 20);
+        event.posted = TimePoint(begin);
+        event.ready = event.posted + std::chrono::milliseconds(draw(2) * 20);
+        event.start = event.ready + std::chrono::milliseconds(draw(2) * 20);
+        event.end = event.start + std::chrono::milliseconds(draw(2) * 20);
+      }
+    }
+    trace.measured = draw(2) == 0;
+    const ActionStore store = store_actions(trace, 0);
+    const StepAnalysis analysis = analyse_step(trace, 0, store);
+    EXPECT_EQ(analysis.is_on_path.size(), store.size());
+    EXPECT_EQ(summarize(trace).ranks.size(), 2U);
+  }
+}
+
 TEST(StepAnalysis, AnOptimizerStepThatWaitsStandsInPartsWithTheWaitBetween) {
   const auto opened =
       open_file((source_folder() / "examples/gpt-demo-uneven.plan.json").string(), {});
