@@ -28,7 +28,8 @@
 namespace stagewright {
 namespace {
 
-/// The closed form with the byte rules of the framework named.
+/// The closed form with the byte rules of the framework named; nothing for networks of images,
+/// which it does not know.
 Result<std::vector<StageMemory>> memory_of(const DataFiles& files,
                                            const std::string& framework_name,
                                            const ModelGraph& model,
@@ -44,6 +45,9 @@ Result<std::vector<StageMemory>> memory_of(const DataFiles& files,
   }
   TrainingSetup setup{.device = cluster.types.front(), .framework = *std::move(framework)};
   std::vector<StageMemory> memory;
+  if (sees_images(model)) {
+    return memory;
+  }
   for (const Candidate& candidate : plans) {
     setup.run = run_of(candidate.plan, model.shape);
     memory.push_back(step_memory(setup, *constants));

@@ -476,9 +476,9 @@ void add_run_command(CLI::App& app, Chosen& chosen) {
       ->required()
       ->check(path_given);
   command
-      ->add_option(
-          "--data", options->options.data, "Text file, folder of text files, or tokens (*.bin)")
-      ->required()
+      ->add_option("--data",
+                   options->options.data,
+                   "Text file, folder of text files, or tokens (*.bin); not for models of images")
       ->check(path_given);
   add_training_options(command, options.get());
   add_place_options(command, options.get());

@@ -222,6 +222,13 @@ class Explainer {
   }
 
   [[nodiscard]] Result<void> add_next(PlanAnswers& answers) {
+    if (sees_images(job_.model)) {
+      return options_.only.empty() ? Result<void>()
+                                   : fail(ErrorCode::kUnsupported,
+                                          "measurements are proposed for transformers; '" +
+                                              job_.model.name + "' is a convolutional network",
+                                          "--only");
+    }
     const auto setup = setup_of(files_, job_, answers.priced.plan, framework_);
     if (!setup) {
       return tl::unexpected<Error>(setup.error());

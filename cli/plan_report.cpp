@@ -200,7 +200,7 @@ std::string rejections_text(const SearchResult& result, std::int32_t shown_rejec
 nlohmann::json to_json(const Searched& searched) {
   const SearchResult& result = searched.result;
   nlohmann::json plans = to_json(result.plans, searched.obstacles.plans, searched);
-  for (std::size_t i = 0; i < result.plans.size(); ++i) {
+  for (std::size_t i = 0; i < searched.memory.size(); ++i) {
     plans[i]["memory"] = to_json(searched.memory[i]);
   }
   nlohmann::json rejected = nlohmann::json::array();

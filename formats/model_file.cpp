@@ -14,6 +14,7 @@
 #include "core/base/suggest.h"
 #include "core/model/transformer.h"
 #include "core/training/run_sizes.h"
+#include "formats/convnet_file.h"
 #include "formats/hf_config.h"
 #include "formats/hf_sizes.h"
 
@@ -154,6 +155,18 @@ Result<ModelText> locate(const DataFiles& files, std::string_view name) {
                           suggestion(name, candidates)));
 }
 
+Result<ModelGraph> finish_convnet(JsonReader& reader, std::string name, std::string_view where) {
+  const ConvNetShape shape = read_convnet(reader);
+  if (auto done = reader.finish(); !done) {
+    return pass_on(std::move(done));
+  }
+  auto graph = make_convnet(std::move(name), shape);
+  if (!graph) {
+    graph.error().where = where;
+  }
+  return graph;
+}
+
 }  // namespace
 
 Result<ModelGraph> parse_model_file(std::string_view text, std::string_view where) {
@@ -171,8 +184,11 @@ Result<ModelGraph> parse_model_file(std::string_view text, std::string_view wher
   (void)reader.texts("aliases");
   reader.ignore("description");
   reader.ignore("source");
-  static const std::vector<std::string_view> kFamilies = {"gpt2", "llama"};
+  static const std::vector<std::string_view> kFamilies = {"gpt2", "llama", "convnet"};
   const std::size_t family = reader.one_of("family", kFamilies);
+  if (!reader.failed() && kFamilies[family] == "convnet") {
+    return finish_convnet(reader, std::move(name), where);
+  }
   const TransformerShape shape = read_shape(reader, kFamilies[family] == "llama");
   if (auto done = reader.finish(); !done) {
     return pass_on(std::move(done));
@@ -204,6 +220,13 @@ Result<ModelSizes> find_model_sizes(const DataFiles& files, std::string_view nam
   auto graph = parse_model_file(found->text, found->where);
   if (!graph) {
     return pass_on(std::move(graph));
+  }
+  if (sees_images(*graph)) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("'{}' is a convolutional network; the closed form of sizes knows "
+                            "transformers, `plan` and `simulate` price a network's lists",
+                            graph->name),
+                std::string(name));
   }
   return sizes_of(graph->name, graph->family, graph->shape);
 }

@@ -15,11 +15,12 @@ namespace stagewright {
 [[nodiscard]] Result<ModelGraph> find_model(const DataFiles& files, std::string_view name);
 
 /// The sizes of the model that a user names, for counts and memory: as find_model, and besides the
-/// families of parse_hf_sizes.
+/// families of parse_hf_sizes.  kUnsupported for convolutional networks.
 [[nodiscard]] Result<ModelSizes> find_model_sizes(const DataFiles& files, std::string_view name);
 
 /// Our own model file (docs/adding_a_model.md): name, family and sizes.  What is left out follows
-/// from the family ("gpt2" or "llama"); unknown keys are errors.
+/// from the family ("gpt2" or "llama"), of a "convnet" each layer is given; unknown keys are
+/// errors.
 [[nodiscard]] Result<ModelGraph> parse_model_file(std::string_view text, std::string_view where);
 
 }  // namespace stagewright

@@ -220,6 +220,13 @@ void shrink_tokens(Plan& plan,
 Result<Proxy> make_proxy(const DataFiles& files,
                          const PlanInputs& inputs,
                          const ProxyLimits& limits) {
+  if (sees_images(inputs.model)) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("'{}' is a convolutional network; proxies are made of transformers: "
+                            "write a smaller network with the same kinds of layers instead",
+                            inputs.model.name),
+                "--proxy");
+  }
   Proxy proxy{inputs, {}};
   Plan& plan = proxy.inputs.plan;
   TransformerShape shape = inputs.model.shape;

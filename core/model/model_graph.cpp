@@ -180,6 +180,12 @@ Result<std::vector<std::size_t>> single_value_cuts(const ModelGraph& graph) {
   return cuts;
 }
 
+bool sees_images(const ModelGraph& graph) {
+  return std::ranges::any_of(graph.layers, [](const Layer& layer) {
+    return std::ranges::find(layer.ops, LayerOpKind::kImage, &LayerOp::kind) != layer.ops.end();
+  });
+}
+
 std::int64_t parameter_count(const Layer& layer) {
   std::int64_t count = 0;
   for (const LayerWeight& weight : layer.weights) {
@@ -206,6 +212,11 @@ Flops model_flops(const ModelGraph& graph, std::int64_t tokens, std::int64_t seq
       if (op.kind == LayerOpKind::kLinear) {
         forward += Flops(2.0 * static_cast<double>(tokens) *
                          static_cast<double>(elements_of(layer.weights[op.weights.front()])));
+      } else if (op.kind == LayerOpKind::kConvolution) {
+        const double images = static_cast<double>(tokens);
+        const LayerWeight& matrix = layer.weights[op.weights.front()];
+        forward += Flops(2.0 * images * static_cast<double>(op.window.out_pixels()) *
+                         static_cast<double>(elements_of(matrix)));
       } else if (op.kind == LayerOpKind::kExperts) {
         const auto experts = static_cast<double>(layer.values[op.inputs.back().index()].width);
         for (const std::size_t weight : op.weights) {

@@ -23,7 +23,8 @@ enum class Split : std::uint8_t {
   kVocabulary,   ///< entries of the vocabulary are divided
 };
 
-/// A value inside a layer: one row per token.
+/// A value inside a layer: one row per token, or per image: then pixel by pixel, all channels of a
+/// pixel together.
 struct LayerValue {
   std::string name;
   std::int64_t width = 0;  ///< columns
@@ -45,6 +46,10 @@ enum class LayerOpKind : std::uint8_t {
   kSquaredError,  ///< in {y} (and targets): mean over the columns of (y - one hot)^2, likewise
   kExperts,       ///< in {x, scores}, weights {up, down}, a matrix of each expert below the other:
              ///< the MLPs of the experts with the highest scores, summed by the softmax of these
+  kImage,        ///< in {} (images): their pixels as numbers from -1 to 1
+  kConvolution,  ///< in {x}, weights {matrix (channels out, kernel^2 channels in), [bias]}:
+                 ///< `window`
+  kPool,         ///< in {x}: `window`, by `variant`
 };
 
 /// One operation of a layer as mathematics: sizes without batch, sequence and sharding.
@@ -62,6 +67,7 @@ struct LayerOp {
   bool causal = false;
   double scalar = 0;  ///< norm epsilon, rope theta, probability of a dropout, weight of the balance
   std::int64_t experts_per_token = 0;  ///< of kExperts; there are as many as columns of the scores
+  OpWindow window;                     ///< of convolutions and pools
   friend bool operator==(const LayerOp&, const LayerOp&) = default;
 };
 
@@ -143,7 +149,9 @@ struct TransformerShape {
 /// A DAG of layers.  `edges` lead from producer to consumer; a chain for transformers.
 struct ModelGraph {
   std::string name;
-  std::string family;  ///< "gpt2", "llama", ...
+  std::string family;  ///< "gpt2", "llama", "convnet", ...
+  /// Of a convolutional network only `vocabulary`, its classes, and a `max_sequence` of 1 (an image
+  /// is one row) say anything.
   TransformerShape shape;
   std::vector<Layer> layers;
   std::vector<std::pair<LayerId, LayerId>> edges;
@@ -163,13 +171,16 @@ struct ModelGraph {
 /// value crosses, so that a stage border there needs one transfer.  Ascending, without 0.
 [[nodiscard]] Result<std::vector<std::size_t>> single_value_cuts(const ModelGraph& graph);
 
+/// Whether images come in, not tokens: then a sequence is one image, and rows are images.
+[[nodiscard]] bool sees_images(const ModelGraph& graph);
+
 /// Number of trainable parameters; tied ones count once.
 [[nodiscard]] std::int64_t parameter_count(const ModelGraph& graph);
 [[nodiscard]] std::int64_t parameter_count(const Layer& layer);  ///< tied weights excluded
 
 /// Floating-point operations of one forward and backward pass over `tokens` tokens in sequences
-/// of `sequence`: matrix products and attention only, no recompute (the usual numerator of
-/// MFU; Chowdhery et al. 2022, appendix B; causal attention counted half).
+/// (images) of `sequence`: products, convolutions and attention only, no recompute (the numerator
+/// of MFU; Chowdhery et al. 2022, appendix B; causal attention counted half).
 [[nodiscard]] Flops model_flops(const ModelGraph& graph,
                                 std::int64_t tokens,
                                 std::int64_t sequence);

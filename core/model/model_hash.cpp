@@ -53,6 +53,17 @@ void put(Text& text, const LayerOp& op) {
   if (op.kind == LayerOpKind::kExperts) {
     put(text, "experts per token {}\n", op.experts_per_token);
   }
+  if (op.window != OpWindow{}) {
+    const OpWindow& window = op.window;
+    put(text,
+        "window {} {} {} {} {} {}\n",
+        window.height,
+        window.width,
+        window.channels,
+        window.kernel,
+        window.stride,
+        window.padding);
+  }
 }
 
 void put(Text& text, const Layer& layer) {

@@ -40,6 +40,12 @@ constexpr std::array<std::string_view, kOpKindCount> kOpNames = {
     "combine",
     "combine-backward",
     "grouped-gemm",
+    "image",
+    "convolution",
+    "convolution-input-gradient",
+    "convolution-weight-gradient",
+    "pool",
+    "pool-gradient",
     "all-reduce",
     "all-gather",
     "reduce-scatter",
@@ -48,7 +54,7 @@ constexpr std::array<std::string_view, kOpKindCount> kOpNames = {
     "all-to-all",
 };
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(OpVariant::kSquaredError) + 1>
+constexpr std::array<std::string_view, static_cast<std::size_t>(OpVariant::kAverage) + 1>
     kVariantNames = {"none",
                      "layer-norm",
                      "rms-norm",
@@ -57,7 +63,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(OpVariant::kSqua
                      "relu",
                      "sum",
                      "maximum",
-                     "squared-error"};
+                     "squared-error",
+                     "average"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(OpClass::kCollective) + 1>
     kClassNames = {"matrix", "attention", "memory", "optimizer", "collective"};
@@ -138,6 +145,9 @@ OpClass class_of(OpKind kind) {
   switch (kind) {
     case OpKind::kGemm:
     case OpKind::kGroupedGemm:
+    case OpKind::kConvolution:
+    case OpKind::kConvolutionInputGradient:
+    case OpKind::kConvolutionWeightGradient:
       return OpClass::kMatrix;
     case OpKind::kAttentionForward:
     case OpKind::kAttentionBackward:
@@ -169,6 +179,9 @@ OpClass class_of(OpKind kind) {
     case OpKind::kDispatch:
     case OpKind::kCombine:
     case OpKind::kCombineBackward:
+    case OpKind::kImage:
+    case OpKind::kPool:
+    case OpKind::kPoolGradient:
       return OpClass::kMemory;
     case OpKind::kSquaredSum:
     case OpKind::kSgdStep:
@@ -213,6 +226,9 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
   switch (kind) {
     case OpKind::kGemm:
     case OpKind::kGroupedGemm:
+    case OpKind::kConvolution:
+    case OpKind::kConvolutionInputGradient:
+    case OpKind::kConvolutionWeightGradient:
     case OpKind::kRouteForward:  // a look at each score for each choice
     case OpKind::kCombine:
       return Flops(2 * n.elements * n.inner);
@@ -255,7 +271,13 @@ Flops flops_of(OpKind kind, OpVariant variant, const OpShape& shape, bool causal
     case OpKind::kLossFinish:
       return Flops(4 * n.rows);
     case OpKind::kSquaredSum:
+    case OpKind::kImage:
       return Flops(2 * n.elements);
+    case OpKind::kPool:
+    case OpKind::kPoolGradient: {  // a look at each element of each window
+      const auto kernel = static_cast<double>(shape.window.kernel);
+      return Flops(kernel * kernel * n.elements);
+    }
     case OpKind::kSgdStep:
       return Flops(5 * n.elements);
     case OpKind::kAdamWStep:
@@ -311,6 +333,8 @@ double moved_for_loss(OpKind kind, const Sizes& n) {
 
 double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
   const Sizes n(shape);
+  const double images =
+      static_cast<double>(shape.batch) * static_cast<double>(shape.window.elements());
   const double statistics = statistics_of(variant) * n.rows;
   // Gain, and for layer norm a shift.
   const double norm_weights = (variant == OpVariant::kRmsNorm ? 1 : 2) * n.cols;
@@ -362,7 +386,16 @@ double elements_moved(OpKind kind, OpVariant variant, const OpShape& shape) {
     case OpKind::kCopy:
     case OpKind::kCopyColumns:
     case OpKind::kDropout:
+    case OpKind::kImage:
       return 2 * n.elements;
+    case OpKind::kConvolution:
+    case OpKind::kConvolutionInputGradient:
+    case OpKind::kConvolutionWeightGradient:
+      return images + n.inner * n.cols + n.elements;
+    case OpKind::kPool:
+      return images + n.elements;
+    case OpKind::kPoolGradient:  // images again, to find the largest
+      return (variant == OpVariant::kMaximum ? 2 : 1) * images + n.elements;
     case OpKind::kSgdStep:  // gradient, parameter in and out
       return 3 * n.elements;
     case OpKind::kAdamWStep:  // gradient; parameter and both moments in and out

@@ -123,6 +123,23 @@ enum class OpKind : std::uint8_t {
   /// its matrix of B, one below the other.  With transpose_a A and B are counted rows (`inner` is
   /// how many are expected) and C the experts' matrices (rows, cols).
   kGroupedGemm,
+  // Images: tensors of (batch, height * width * channels), all channels of a pixel together.
+  /// in {pixels(rows, cols) int32, 0 .. 255}, out {x(rows, cols)}: x = pixel / 127.5 - 1.
+  kImage,
+  /// in {x, W(cols, inner), [bias(cols)]}, out {y(rows, cols)}: of `batch` images as `window` says,
+  /// rows = batch * pixels of an output, cols its channels, inner = kernel^2 * channels: the
+  /// weights of a window's row of pixels stand before those of the next row.  Beyond its border an
+  /// image is 0.
+  kConvolution,
+  /// in {dy(rows, cols), W}, out {dx}: sizes as those of the convolution.
+  kConvolutionInputGradient,
+  /// in {dy(rows, cols), x}, out {dW(cols, inner), [dbias(cols)]}; accumulates.
+  kConvolutionWeightGradient,
+  /// in {x}, out {y(rows, cols)}: for each channel the maximum of a window (by variant kMaximum),
+  /// of what lies inside the image, or the sum over it divided by kernel^2 (kAverage).
+  kPool,
+  /// in {dy(rows, cols), [x]}, out {dx}; x for the maximum: the first of equal ones gets all.
+  kPoolGradient,
   // Collectives over `group`: asynchronous on their stream.  cols counts elements of x.
   /// in {x}, out {x} in place: sum (or maximum by variant) over the members.
   kAllReduce,
@@ -152,6 +169,7 @@ enum class OpVariant : std::uint8_t {
   kSum,           ///< all-reduce
   kMaximum,       ///< all-reduce
   kSquaredError,  ///< losses; else cross-entropy
+  kAverage,       ///< pools
 };
 
 /// How an operation uses the machine: decides which price applies.
@@ -161,6 +179,35 @@ enum class OpClass : std::uint8_t {
   kMemory,      ///< row-wise and element-wise, bound by memory bandwidth
   kOptimizer,   ///< bound by memory bandwidth, over parameters
   kCollective,  ///< bound by links
+};
+
+/// The images that a convolution or pool reads, and the square windows that it lays over them.
+struct OpWindow {
+  std::int32_t height = 1;  ///< of an image, in pixels
+  std::int32_t width = 1;
+  std::int32_t channels = 1;
+  std::int32_t kernel = 1;   ///< side of a window
+  std::int32_t stride = 1;   ///< from one window to the next
+  std::int32_t padding = 0;  ///< on each side of the image
+  friend bool operator==(const OpWindow&, const OpWindow&) = default;
+
+  [[nodiscard]] std::int64_t out_height() const { return places(height); }
+  [[nodiscard]] std::int64_t out_width() const { return places(width); }
+  /// Pixels of an image that comes out.
+  [[nodiscard]] std::int64_t out_pixels() const { return out_height() * out_width(); }
+  /// Elements of an image that goes in.
+  [[nodiscard]] std::int64_t elements() const { return std::int64_t{height} * width * channels; }
+  /// Whether a window fits: sizes are positive, padding less than the kernel.
+  [[nodiscard]] bool is_possible() const {
+    return height > 0 && width > 0 && channels > 0 && kernel > 0 && stride > 0 && padding >= 0 &&
+           padding < kernel && std::int64_t{height} + 2 * std::int64_t{padding} >= kernel &&
+           std::int64_t{width} + 2 * std::int64_t{padding} >= kernel;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t places(std::int64_t size) const {
+    return (size + 2 * std::int64_t{padding} - kernel) / stride + 1;
+  }
 };
 
 /// Sizes of an operation; a kind uses those that its description names, the others stay 1.
@@ -173,6 +220,7 @@ struct OpShape {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
   std::int64_t head_dim = 1;
+  OpWindow window;
   friend bool operator==(const OpShape&, const OpShape&) = default;
 };
 

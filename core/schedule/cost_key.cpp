@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "core/schedule/window_sizes.h"
 
 namespace stagewright {
 namespace {
@@ -57,6 +60,14 @@ bool read_size(std::string_view word, OpShape& shape) {
   for (const auto& [name, size] : sizes) {
     if (word.substr(0, equals) == name) {
       return read_number(word.substr(equals + 1), *size);
+    }
+  }
+  for (const auto& [name, size] : kWindowSizes) {
+    if (std::int64_t number = 0; word.substr(0, equals) == name) {
+      const bool fits = read_number(word.substr(equals + 1), number) &&
+                        number <= std::numeric_limits<std::int32_t>::max();
+      shape.window.*size = fits ? static_cast<std::int32_t>(number) : 0;
+      return fits;
     }
   }
   return false;

@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
+#include "core/schedule/window_sizes.h"
 
 namespace stagewright {
 
@@ -47,6 +48,12 @@ bool reads_outputs(const Operation& op) {
     case OpKind::kCombine:
     case OpKind::kCombineBackward:
     case OpKind::kGroupedGemm:
+    case OpKind::kImage:
+    case OpKind::kConvolution:
+    case OpKind::kConvolutionInputGradient:
+    case OpKind::kConvolutionWeightGradient:
+    case OpKind::kPool:
+    case OpKind::kPoolGradient:
     case OpKind::kAllReduce:
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
@@ -101,8 +108,11 @@ void append_flag(std::string& text, bool flag, std::string_view name) {
 }
 
 /// Sizes that a kind does not use are 1 and stay out of the text.
-void append_size(std::string& text, std::string_view name, std::int64_t size) {
-  if (size != 1) {
+void append_size(std::string& text,
+                 std::string_view name,
+                 std::int64_t size,
+                 std::int64_t unused = 1) {
+  if (size != unused) {
     fmt::format_to(std::back_inserter(text), " {}={}", name, size);
   }
 }
@@ -130,6 +140,9 @@ std::string cost_key(const Operation& op) {
   append_size(text, "heads", op.shape.heads);
   append_size(text, "kv_heads", op.shape.kv_heads);
   append_size(text, "head_dim", op.shape.head_dim);
+  for (const auto& [name, size] : kWindowSizes) {
+    append_size(text, name, op.shape.window.*size, OpWindow{}.*size);
+  }
   // Optional operands (a bias, a master copy) cost too.
   fmt::format_to(std::back_inserter(text), " {}>{}", op.inputs.size(), op.outputs.size());
   return text;

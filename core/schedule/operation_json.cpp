@@ -1,12 +1,14 @@
 #include "core/schedule/operation_json.h"
 
 #include <array>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/schedule/read_ids.h"
+#include "core/schedule/window_sizes.h"
 #include "core/schedule/write_ids.h"
 
 namespace stagewright {
@@ -78,6 +80,17 @@ Operation read_operation(JsonReader& reader) {
     for (const auto& [name, size] : kSizes) {
       op.shape.*size = shape.integer_or(name, 1);
     }
+    shape.object("window", [&](JsonReader& window) {
+      for (const auto& [name, size] : kWindowSizes) {
+        const std::int32_t usual = OpWindow{}.*size;
+        const std::int64_t read = window.integer_or(name, usual);
+        if (read < 0 || read > std::numeric_limits<std::int32_t>::max()) {
+          window.reject(name, fmt::format("is {}; it must be 0 or more, and below 2^31", read));
+        } else {
+          op.shape.window.*size = static_cast<std::int32_t>(read);
+        }
+      }
+    });
   });
   op.index = reader.integer_or("index", 0);
   reader.object("slice", [&](JsonReader& slice) {
@@ -114,6 +127,11 @@ ordered_json to_json(const Operation& op) {
   for (const auto& [name, size] : kSizes) {
     if (op.shape.*size != 1) {
       json["shape"][name] = op.shape.*size;
+    }
+  }
+  for (const auto& [name, size] : kWindowSizes) {
+    if (op.shape.window.*size != OpWindow{}.*size) {
+      json["shape"]["window"][name] = op.shape.window.*size;
     }
   }
   if (op.index != 0) {

@@ -157,7 +157,8 @@ class ProgramCheck {
     const auto sizes = {
         s.rows, s.cols, s.inner, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim};
     const auto limit = static_cast<double>(kLargestTensor.count());
-    return std::min(sizes) >= 0 && std::max(sizes) <= kLargestTensor.count() &&
+    return s.window.is_possible() && std::min(sizes) >= 0 &&
+           std::max(sizes) <= kLargestTensor.count() &&
            elements_moved(op.kind, op.variant, op.shape) <= limit * 1024;
   }
 

@@ -68,6 +68,14 @@ std::vector<std::int32_t> tensor_degrees(const ModelGraph& model) {
 Result<void> check_tensor_degree(const ModelGraph& model,
                                  std::int32_t degree,
                                  const std::string& where) {
+  if (degree > 1 && sees_images(model)) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("tp is {}, but '{}' has convolutions, which are not divided; use 1 and "
+                            "divide the batch (dp) or the layers (pp)",
+                            degree,
+                            model.name),
+                where);
+  }
   for (const DividedSize& divided : divided_sizes(model)) {
     if (divided.size % degree != 0) {
       return fail(ErrorCode::kInfeasible,

@@ -40,7 +40,8 @@ struct WeightShard {
 /// vocabulary is padded and does not count.
 [[nodiscard]] std::vector<std::int32_t> tensor_degrees(const ModelGraph& model);
 
-/// Fails with kInfeasible, naming the size that `degree` does not divide and the degrees that do.
+/// Fails with kInfeasible, naming the size that `degree` does not divide and the degrees that do;
+/// with kUnsupported for convolutional networks, whose only degree is 1.
 [[nodiscard]] Result<void> check_tensor_degree(const ModelGraph& model,
                                                std::int32_t degree,
                                                const std::string& where);

@@ -194,8 +194,32 @@ Result<void> unsupported(std::string message, std::string where) {
   return fail(ErrorCode::kUnsupported, std::move(message), std::move(where));
 }
 
+/// An image is one row: there is no sequence to divide.
+Result<void> check_images(const ModelGraph& model, const Plan& plan) {
+  if (!sees_images(model)) {
+    return {};
+  }
+  if (plan.cp > 1) {
+    return unsupported(
+        fmt::format(
+            "cp is {}, but '{}' sees images, which it does not divide; use 1", plan.cp, model.name),
+        "plan:/cp");
+  }
+  if (plan.sequence != 1) {
+    return fail(
+        ErrorCode::kInfeasible,
+        fmt::format(
+            "sequence is {}, but a row of '{}' is one image; use 1", plan.sequence, model.name),
+        "plan:/sequence");
+  }
+  return {};
+}
+
 /// What a plan can say and lowering cannot do.
 Result<void> check_supported(const ModelGraph& model, const Plan& plan) {
+  if (auto checked = check_images(model, plan); !checked) {
+    return checked;
+  }
   if (expert_count(model) > 0) {
     if (plan.sequence_parallel && plan.stages.front().tp > 1) {
       return unsupported(

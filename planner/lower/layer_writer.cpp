@@ -6,6 +6,22 @@
 #include "core/base/check.h"
 
 namespace stagewright {
+namespace {
+
+/// Whether an operation may write over what it reads first, made by an operation of that kind.
+bool overwrites(const LayerOp& op, LayerOpKind source) {
+  if (op.kind == LayerOpKind::kActivation) {
+    return op.variant == OpVariant::kRelu &&
+           (source == LayerOpKind::kConvolution || source == LayerOpKind::kAdd);
+  }
+  return (op.kind == LayerOpKind::kAdd || op.kind == LayerOpKind::kPosition ||
+          op.kind == LayerOpKind::kDropout) &&
+         (source == LayerOpKind::kLinear || source == LayerOpKind::kConvolution ||
+          source == LayerOpKind::kEmbedding || source == LayerOpKind::kPosition ||
+          source == LayerOpKind::kDropout);
+}
+
+}  // namespace
 
 LayerWriter::LayerWriter(const RankContext& context,
                          RankDraft& draft,
@@ -29,26 +45,21 @@ LayerWriter::LayerWriter(const RankContext& context,
 }
 
 /// An addition overwrites the projection that it adds to, a table of positions the embedding
-/// below it, a dropout either: the backward needs none of them.  From the last on, since what is
+/// below it, a dropout either: the backward needs none of them.  Nor does it need a convolution's
+/// result in front of a ReLU, which is positive where that was.  From the last on, since what is
 /// overwritten may be so again.
 void LayerWriter::choose_in_place() {
   for (std::size_t value = 0; value < layer_->values.size(); ++value) {
     root_.emplace_back(value);
   }
-  const auto overwrites = [](const LayerOp& op) {
-    return op.kind == LayerOpKind::kAdd || op.kind == LayerOpKind::kPosition ||
-           op.kind == LayerOpKind::kDropout;
-  };
   for (std::size_t i = layer_->ops.size(); i-- > 0;) {
     const LayerOp& op = layer_->ops[i];
-    if (!overwrites(op)) {
+    if (op.inputs.empty()) {
       continue;
     }
     const ValueId x = op.inputs.front();
     const LayerOp* source = producer(x);
-    if (source != nullptr && consumers(x) == 1 &&
-        (source->kind == LayerOpKind::kLinear || source->kind == LayerOpKind::kEmbedding ||
-         source->kind == LayerOpKind::kPosition || source->kind == LayerOpKind::kDropout)) {
+    if (source != nullptr && consumers(x) == 1 && overwrites(op, source->kind)) {
       root_[x.index()] = root_[op.output->index()];
     }
   }
@@ -169,11 +180,13 @@ TensorId LayerWriter::weight_gradient(const LayerOp& op, std::size_t index) cons
   return held(op, index).gradient;
 }
 
-TensorId LayerWriter::input_tensor(std::optional<TensorId>& tensor, const char* name) {
+TensorId LayerWriter::input_tensor(std::optional<TensorId>& tensor,
+                                   const char* name,
+                                   std::vector<std::int64_t> shape) {
   if (!tensor) {
     tensor = draft_->add_tensor({.name = name,
                                  .dtype = DType::kInt32,
-                                 .shape = {context_->rows()},
+                                 .shape = std::move(shape),
                                  .tensor_class = TensorClass::kInput,
                                  .scope = TensorScope::kMicroBatch,
                                  .view = std::nullopt});
@@ -182,11 +195,15 @@ TensorId LayerWriter::input_tensor(std::optional<TensorId>& tensor, const char* 
 }
 
 TensorId LayerWriter::tokens() {
-  return input_tensor(stage_->tokens, "tokens");
+  return input_tensor(stage_->tokens, "tokens", {context_->rows()});
+}
+
+TensorId LayerWriter::images(std::int64_t elements) {
+  return input_tensor(stage_->tokens, "images", {context_->rows(), elements});
 }
 
 TensorId LayerWriter::targets() {
-  return input_tensor(stage_->targets, "targets");
+  return input_tensor(stage_->targets, "targets", {context_->rows()});
 }
 
 bool LayerWriter::computes_loss() const {

@@ -53,6 +53,8 @@ class LayerWriter {
   [[nodiscard]] TensorId weight(const LayerOp& op, std::size_t index) const;
   [[nodiscard]] TensorId weight_gradient(const LayerOp& op, std::size_t index) const;
   [[nodiscard]] TensorId tokens();
+  /// In place of tokens: (images, elements of each).
+  [[nodiscard]] TensorId images(std::int64_t elements);
   [[nodiscard]] TensorId targets();
   [[nodiscard]] TensorId loss() const { return draft_->loss; }
 
@@ -101,7 +103,9 @@ class LayerWriter {
   [[nodiscard]] TensorId add_tensor(std::string name, std::int64_t rows, std::int64_t columns);
   /// Between the parts of rows that the members have and all of them.
   void emit_exchange(OpKind kind, TensorId from, TensorId to, GatherFor use);
-  [[nodiscard]] TensorId input_tensor(std::optional<TensorId>& tensor, const char* name);
+  [[nodiscard]] TensorId input_tensor(std::optional<TensorId>& tensor,
+                                      const char* name,
+                                      std::vector<std::int64_t> shape);
   [[nodiscard]] const HeldWeight& held(const LayerOp& op, std::size_t index) const;
 
   const RankContext* context_;

@@ -5,6 +5,12 @@
 namespace stagewright {
 namespace {
 
+/// As many columns come out as come in, so that the layers around it fit without it.
+bool keeps_width(const Layer& layer) {
+  return layer.input && layer.output &&
+         layer.values[layer.input->index()].width == layer.values[layer.output->index()].width;
+}
+
 /// Equal in everything that costs: operations, values and parameter shapes, not parameter names.
 bool same_kind(const Layer& a, const Layer& b) {
   if (a.role != b.role || a.values != b.values || a.ops != b.ops || a.input != b.input ||
@@ -37,7 +43,7 @@ DistinctLayers distinct_layers(const ModelGraph& model) {
   for (const Layer& layer : model.layers) {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < result.reduced.layers.size() && !found; ++i) {
-      if (same_kind(result.reduced.layers[i], layer)) {
+      if (keeps_width(layer) && same_kind(result.reduced.layers[i], layer)) {
         found = i;
       }
     }

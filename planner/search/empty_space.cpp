@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "planner/axes/tensor.h"
+
 namespace stagewright {
 namespace {
 
@@ -70,6 +72,14 @@ std::optional<std::string> known_reason(const SpaceJob& job) {
     return fmt::format("global batch {} is not divisible by dp {}", job.global_batch, *dp);
   }
   const std::int64_t heads = job.model->shape.heads;
+  const auto sequence = job.sequence;
+  if (sees_images(*job.model) && sequence != 1) {
+    return fmt::format(
+        "a row of '{}' is one image; the sequence is 1, not {}", job.model->name, sequence);
+  }
+  if (const auto tp = single("tp"); tp && *tp > 1 && sees_images(*job.model)) {
+    return check_tensor_degree(*job.model, static_cast<std::int32_t>(*tp), "tp").error().message;
+  }
   if (const auto tp = single("tp"); tp && *tp > 0 && heads % *tp != 0) {
     return fmt::format("{} attention heads are not divisible by tp {}", heads, *tp);
   }

@@ -187,17 +187,18 @@ LayerCost tied_part(const Layer& layer, const LayerCost& cost) {
   return part;
 }
 
-/// Bytes that a rank has of the value between two layers.
+/// Bytes that a rank has of the narrowest value between two layers.
 Bytes border_of(const ModelGraph& model, const Plan& shape) {
+  std::optional<std::int64_t> narrowest;
   for (const Layer& layer : model.layers) {
     if (layer.output) {
-      const std::int64_t members = shape.sequence_parallel ? shape.stages.front().tp : 1;
-      return layer.values[layer.output->index()].width * shape.micro_batch_size * shape.sequence /
-             members *
-             size_of(shape.precision.transfer.value_or(storage_type(shape.precision.compute)));
+      const std::int64_t width = layer.values[layer.output->index()].width;
+      narrowest = std::min(narrowest.value_or(width), width);
     }
   }
-  return Bytes{};
+  const std::int64_t members = shape.sequence_parallel ? shape.stages.front().tp : 1;
+  return narrowest.value_or(0) * shape.micro_batch_size * shape.sequence / members *
+         size_of(shape.precision.transfer.value_or(storage_type(shape.precision.compute)));
 }
 
 /// Of one micro-batch on all layers, and their optimizer.

@@ -63,7 +63,8 @@ struct LayerCosts {
   /// Shares of the last layer's parameters, gradients and optimizer state that a stage which also
   /// holds the first layer saves: tied weights.  Of the time of its update all.
   LayerCost tied;
-  Bytes border{};  ///< activation that crosses a stage border per micro-batch
+  /// Activation that crosses a stage border per micro-batch; where borders differ the smallest.
+  Bytes border{};
 };
 
 /// Of all layers.

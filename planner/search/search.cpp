@@ -88,7 +88,7 @@ class Search {
     if (!device.architecture.empty()) {
       job_.peak = matrix_peak(device, request.precision.compute);
     }
-    if (request.step_prices) {
+    if (request.step_prices && !sees_images(model)) {
       job_.setup = job_setup(model, cluster, request);
     }
     job_.stopped = &stopped_;

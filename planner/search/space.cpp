@@ -42,7 +42,8 @@ SpaceJob space_job(const ModelGraph& model, const Cluster& cluster, const Search
   job.sequence = request.sequence;
   job.compute = request.precision.compute;
   job.tensor_degrees = tensor_degrees(model);
-  job.closed_form_only = request.step_prices.has_value();
+  // The closed form without lists knows transformers.
+  job.closed_form_only = request.step_prices.has_value() && !sees_images(model);
   job.every_cut_up_to = request.every_cut_up_to;
   job.constraints = request.constraints;
   return job;

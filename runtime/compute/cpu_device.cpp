@@ -9,6 +9,7 @@
 #include "runtime/compute/expert_operations.h"
 #include "runtime/compute/narrow_gemm.h"
 #include "runtime/compute/run_operation.h"
+#include "runtime/compute/spatial_operations.h"
 #include "runtime/compute/widened_operands.h"
 
 namespace stagewright {
@@ -57,12 +58,15 @@ class CpuDevice final : public ComputeDevice {
   void run_wide(const BoundOperation& bound, const UpdateStep& step) {
     if (is_of_experts(*bound.operation)) {
       run_experts(Operands(bound), kernels_);
+    } else if (is_of_images(*bound.operation)) {
+      run_images(Operands(bound), convolutions_);
     } else {
       run_operation(Operands(bound), step, kernels_);
     }
   }
 
   CpuKernels kernels_;
+  kernels::Convolutions convolutions_;
   WidenedOperands widened_{kernels_};
   NarrowGemm narrow_gemm_;
 };

@@ -12,6 +12,7 @@
 #include "runtime/compute/expert_operations.h"
 #include "runtime/compute/kernels/device_image.h"
 #include "runtime/compute/run_operation.h"
+#include "runtime/compute/spatial_operations.h"
 #include "runtime/compute/widened_operands.h"
 #include "runtime/libraries/cublas_lt_library.h"
 
@@ -88,6 +89,12 @@ class CudaDevice final : public ComputeDevice {
           ErrorCode::kUnsupported,
           fmt::format("{} of experts has no kernel for CUDA; run models with experts on the "
                       "CPU",
+                      name_of(operation.kind)));
+    }
+    if (is_of_images(operation)) {
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("{} has no kernel for CUDA; run convolutional networks on the CPU",
                       name_of(operation.kind)));
     }
     if (operation.dtype == DType::kFloat8) {

@@ -350,6 +350,12 @@ void run_operation(const Operands& with, const UpdateStep& step, OperationKernel
     case OpKind::kCombine:
     case OpKind::kCombineBackward:
     case OpKind::kGroupedGemm:
+    case OpKind::kImage:
+    case OpKind::kConvolution:
+    case OpKind::kConvolutionInputGradient:
+    case OpKind::kConvolutionWeightGradient:
+    case OpKind::kPool:
+    case OpKind::kPoolGradient:
     case OpKind::kAllReduce:
     case OpKind::kAllGather:
     case OpKind::kReduceScatter:
@@ -358,6 +364,6 @@ void run_operation(const Operands& with, const UpdateStep& step, OperationKernel
     case OpKind::kAllToAll:
       break;
   }
-  SW_CHECK(false, "collectives are posted to a communicator, experts run on the CPU");
+  SW_CHECK(false, "collectives are posted to a communicator, experts and images stay on the CPU");
 }
 }  // namespace stagewright

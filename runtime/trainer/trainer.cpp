@@ -27,6 +27,7 @@
 #include "runtime/trainer/replica_check.h"
 #include "runtime/trainer/runnable.h"
 #include "runtime/trainer/sampled_batches.h"
+#include "runtime/trainer/synthetic_images.h"
 #include "runtime/trainer/virtual_clock.h"
 
 namespace stagewright {
@@ -403,6 +404,23 @@ Result<RunReport> run(const Schedule& schedule, const RunOptions& options) {
                 "the schedule has neither an embedding nor a loss to give data to",
                 schedule.model_name);
   }
+  const std::vector<const Schedule*> schedules(schedule.ranks.size(), &schedule);
+  if (const auto elements = image_elements_of(schedule)) {
+    if (!options.data.empty()) {
+      return fail(ErrorCode::kInvalidInput,
+                  "the schedule trains on synthetic images, which need no file; leave it out",
+                  options.data.string());
+    }
+    const SyntheticImages images(
+        {.elements = *elements, .classes = *vocabulary}, schedule, options.seed);
+    return run(schedules, images, options);
+  }
+  if (options.data.empty()) {
+    return fail(ErrorCode::kInvalidInput,
+                "there is nothing to train on; give a text file, a folder of text files or a file "
+                "of tokens (.bin)",
+                "data");
+  }
   auto data = open_tokens(options.data, *vocabulary, options.token_width);
   if (!data) {
     return pass_on(std::move(data));
@@ -411,7 +429,6 @@ Result<RunReport> run(const Schedule& schedule, const RunOptions& options) {
     return pass_on(std::move(good));
   }
   const SampledBatches batches(*data, schedule, options.seed);
-  const std::vector<const Schedule*> schedules(schedule.ranks.size(), &schedule);
   return run(schedules, batches, options);
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/base/check.h"
+#include "sim/cost/product_sizes.h"
 #include "sim/cost/tile_fill.h"
 
 namespace stagewright {
@@ -75,7 +76,7 @@ double busy_seconds(const Operation& op, const DeviceType& device) {
   const OpClass op_class = class_of(op.kind);
   switch (op_class) {
     case OpClass::kMatrix: {
-      const auto inner = static_cast<double>(op.shape.inner);
+      const double inner = product_sizes(op).inner;
       return roofline_seconds(op, device, op_class, flops_of(op) * ((inner + kTileFill) / inner));
     }
     case OpClass::kAttention:

@@ -7,6 +7,7 @@
 #include "sim/cost/analytical_links.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/cost/learned_kernels.h"
+#include "sim/cost/product_sizes.h"
 #include "sim/cost/row_kernels.h"
 #include "sim/cost/traffic_time.h"
 
@@ -150,15 +151,24 @@ class CalibratedCost final : public CostModel {
     SW_CHECK(false, "an operation that computes");
   }
 
-  [[nodiscard]] double product(const Operation& op, const KernelRates& rates) const {
-    auto rows = static_cast<double>(op.shape.rows);
-    auto cols = static_cast<double>(op.shape.cols);
-    const auto inner = static_cast<double>(op.shape.inner);
-    if (op.transpose_a) {
-      // A weight gradient (outputs, inputs); the closed form counts it as (inputs, outputs), which
-      // is the same product with the sides of its tiles exchanged.
-      std::swap(rows, cols);
+  /// Its weight gradient is added up, and the one of its bias sees the output's gradient once more.
+  [[nodiscard]] double convolution(const Operation& op, const KernelRates& rates) const {
+    const double time =
+        convolution_seconds(rates, product_sizes(op), static_cast<double>(bytes_moved(op).count()));
+    if (op.kind != OpKind::kConvolutionWeightGradient) {
+      return time;
     }
+    const double weights = static_cast<double>(op.shape.inner) * static_cast<double>(op.shape.cols);
+    const double seen = static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.cols);
+    const double added = op.accumulate ? weights * sum_of_gradients_bytes(rates, choices_) : 0;
+    return time + (added + seen * rates.element) / rates.memory + rates.kernel;
+  }
+
+  [[nodiscard]] double product(const Operation& op, const KernelRates& rates) const {
+    if (is_convolution(op.kind)) {
+      return convolution(op, rates);
+    }
+    const auto [rows, inner, cols] = product_sizes(op);
     const double time = op.kind == OpKind::kGroupedGemm
                             ? grouped(op, rates, rows, inner, cols)
                             : product_seconds(rates, rates.product, rows, inner, cols);
@@ -275,6 +285,15 @@ class CalibratedCost final : public CostModel {
       case OpKind::kGemm:
       case OpKind::kGroupedGemm:
         return {.base = op.transpose_a ? 3.0 : 2.0};
+      case OpKind::kConvolution:
+      case OpKind::kConvolutionInputGradient:
+        return {.base = 2};
+      case OpKind::kConvolutionWeightGradient:
+        return {.base = 3};
+      case OpKind::kImage:
+      case OpKind::kPool:
+      case OpKind::kPoolGradient:
+        return {.base = 1};
       case OpKind::kRouteForward:
       case OpKind::kRouteBackward:
         return {.added = kRoutingKernels};

@@ -217,6 +217,13 @@ KernelRates kernel_rates(const TrainingSetup& setup,
                       timing);
 }
 
+double convolution_seconds(const KernelRates& rates, const ProductSizes& sizes, double bytes) {
+  const bool aligned = is_aligned(rates, sizes.inner) && is_aligned(rates, sizes.cols);
+  const double matrix = 2 * product_work(rates, sizes.rows, sizes.inner, sizes.cols, 1) /
+                        rates.product * (aligned ? 1 : kMisalignedCost);
+  return std::max(matrix, bytes / rates.memory) + rates.kernel;
+}
+
 double product_seconds(
     const KernelRates& rates, double rate, double rows, double inner, double cols, double batch) {
   if (rates.learned != nullptr && batch == 1 && rate == rates.wide) {

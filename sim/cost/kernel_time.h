@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/training/training_setup.h"
+#include "sim/cost/product_sizes.h"
 #include "sim/cost/step_constants.h"
 
 namespace stagewright {
@@ -59,6 +60,11 @@ struct KernelRates {
                                      double inner,
                                      double cols,
                                      double batch = 1);
+/// A convolution that is such a product without laying out its operand: `bytes` are those of its
+/// tensors.
+[[nodiscard]] double convolution_seconds(const KernelRates& rates,
+                                         const ProductSizes& sizes,
+                                         double bytes);
 
 /// Flash attention forward over `sequence` keys (causal: half of them), `queries` of them on this
 /// device.  FlashAttention-2's published rates follow r0 s / (s + 520) in the sequence and

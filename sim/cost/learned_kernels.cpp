@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/cost/analytical_compute.h"
+#include "sim/cost/product_sizes.h"
 
 namespace stagewright {
 namespace {
@@ -80,8 +81,8 @@ ShapeFeatures attention_features(const Operation& op) {
 }
 
 bool same_kind(const LearnedKernel& kernel, const Operation& op, const DeviceType& device) {
-  return kernel.op_class == class_of(op.kind) && size_of(kernel.dtype) == size_of(op.dtype) &&
-         kernel.device == device.name;
+  return kernel.op_class == class_of(op.kind) && !is_convolution(op.kind) &&
+         size_of(kernel.dtype) == size_of(op.dtype) && kernel.device == device.name;
 }
 
 }  // namespace

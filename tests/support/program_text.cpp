@@ -30,6 +30,16 @@ std::string sizes_of(const OpShape& shape) {
   add("heads", shape.heads);
   add("kv_heads", shape.kv_heads);
   add("head_dim", shape.head_dim);
+  if (shape.window != OpWindow{}) {
+    const OpWindow& window = shape.window;
+    text += fmt::format(" window={}x{}x{}k{}s{}p{}",
+                        window.height,
+                        window.width,
+                        window.channels,
+                        window.kernel,
+                        window.stride,
+                        window.padding);
+  }
   return text;
 }
 

@@ -30,6 +30,12 @@ OpRule rule_of(LayerOpKind kind) {
       return squared_error_rule();
     case LayerOpKind::kExperts:
       return experts_rule();
+    case LayerOpKind::kImage:
+      return image_rule();
+    case LayerOpKind::kConvolution:
+      return convolution_rule();
+    case LayerOpKind::kPool:
+      return pool_rule();
   }
   SW_CHECK(false, "a known layer operation");
 }

@@ -19,12 +19,15 @@ struct OpRule {
 [[nodiscard]] OpRule activation_rule();
 [[nodiscard]] OpRule add_rule();
 [[nodiscard]] OpRule attention_rule();
+[[nodiscard]] OpRule convolution_rule();
 [[nodiscard]] OpRule cross_entropy_rule();
 [[nodiscard]] OpRule dropout_rule();
 [[nodiscard]] OpRule embedding_rule();
 [[nodiscard]] OpRule experts_rule();
+[[nodiscard]] OpRule image_rule();
 [[nodiscard]] OpRule linear_rule();
 [[nodiscard]] OpRule norm_rule();
+[[nodiscard]] OpRule pool_rule();
 [[nodiscard]] OpRule position_rule();
 [[nodiscard]] OpRule rope_rule();
 [[nodiscard]] OpRule squared_error_rule();

@@ -3,9 +3,11 @@
 #include "core/base/check.h"
 #include "core/base/data_files.h"
 #include "core/cluster/cluster.h"
+#include "core/model/convnet.h"
 #include "core/model/transformer.h"
 #include "planner/lower/lower.h"
 #include "runtime/trainer/sampled_batches.h"
+#include "runtime/trainer/synthetic_images.h"
 
 namespace stagewright {
 
@@ -221,7 +223,14 @@ std::vector<Style> styles_of(const Layout& layout) {
   if (layout.experts && !layout.balanced) {
     return {Style::kUnbalancedExperts};
   }
-  return layout.experts ? std::vector{Style::kExperts} : std::vector{Style::kGpt, Style::kLlama};
+  if (layout.experts) {
+    return {Style::kExperts};
+  }
+  std::vector<Style> styles = {Style::kGpt, Style::kLlama};
+  if (layout.tp == 1 && layout.cp == 1) {
+    styles.push_back(Style::kConvNet);
+  }
+  return styles;
 }
 
 std::vector<Layout> all_layouts() {
@@ -277,7 +286,34 @@ std::vector<Layout> all_layouts() {
   return layouts;
 }
 
+namespace {
+
+ModelGraph small_convnet() {
+  const ConvNetPool maximum{.kernel = 3, .stride = 2, .padding = 1};
+  const ConvNetPool average{.kind = OpVariant::kAverage, .kernel = 2, .stride = 2};
+  const ConvNetShape shape{
+      .height = 12,
+      .width = 12,
+      .classes = 10,
+      .layers = {{.channels = 6, .padding = 1},
+                 {.channels = 8, .kernel = 5, .padding = 2, .pool = maximum},
+                 {.channels = 8, .padding = 1, .convolutions = 2, .residual = true},
+                 {.channels = 12, .stride = 2, .padding = 1, .convolutions = 2, .residual = true},
+                 {.channels = 12, .kernel = 1},
+                 {.channels = 8, .kernel = 2, .pool = average},
+                 {.units = 24, .dropout = 0.2},
+                 {.units = 20}}};
+  auto model = make_convnet("small", shape);
+  SW_CHECK(model, model.error().to_string());
+  return std::move(*model);
+}
+
+}  // namespace
+
 ModelGraph small_model(Style style, std::int32_t blocks) {
+  if (style == Style::kConvNet) {
+    return small_convnet();
+  }
   TransformerShape shape;
   shape.layers = blocks;
   shape.hidden = 32;
@@ -347,7 +383,7 @@ Plan plan_of(const ModelGraph& model, const Layout& layout, const OptimizerSpec&
   }
   plan.cp = layout.cp;
   plan.ep = layout.ep;
-  plan.sequence = kSequence;
+  plan.sequence = sees_images(model) ? 1 : kSequence;
   plan.micro_batch_size = layout.micro_batch_size;
   plan.micro_batches = kGlobalBatch / layout.dp / layout.micro_batch_size;
   plan.schedule = layout.schedule;
@@ -388,13 +424,16 @@ TokenData learnable_tokens() {
 }
 
 Result<RunReport> train(const Schedule& schedule, std::int32_t steps) {
-  const TokenData data = learnable_tokens();
-  const SampledBatches batches(data, schedule, kTrainingSeed);
-  const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
   RunOptions options;
   options.steps = steps;
   options.seed = kTrainingSeed;
   options.check_replicas_every = 1;
+  if (image_elements_of(schedule)) {
+    return run(schedule, options);
+  }
+  const TokenData data = learnable_tokens();
+  const SampledBatches batches(data, schedule, kTrainingSeed);
+  const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
   return run(schedule_of_rank, batches, options);
 }
 

@@ -53,13 +53,14 @@ enum class Style : std::uint8_t {
   kLlama,              ///< RMS norm, SwiGLU, rotary positions, grouped heads, own head
   kExperts,            ///< as kLlama, with 4 experts of which a token visits 2, and a balance term
   kUnbalancedExperts,  ///< the same without the balance term
+  kConvNet,  ///< images of 12 x 12 to 10 classes: pools, residual layers, fully connected ones
   kEncoder,  ///< post-norm, bidirectional, ReLU, squared error, dropout; else as kGpt, own head
 };
 
 /// Of the models that the layout is for.
 [[nodiscard]] std::vector<Style> styles_of(const Layout& layout);
 
-/// 7 blocks; a vocabulary of 61, which 2 does not divide.
+/// 7 blocks; a vocabulary of 61, which 2 does not divide.  A convolutional network has 9 layers.
 [[nodiscard]] ModelGraph small_model(Style style, std::int32_t blocks = 7);
 
 inline constexpr std::int32_t kGlobalBatch = 8;  ///< sequences
@@ -94,7 +95,7 @@ inline constexpr bool kLossFalls = true;
 /// Tokens that follow a rule with a few exceptions, so that a small model learns something.
 [[nodiscard]] TokenData learnable_tokens();
 
-/// Trains by a schedule on learnable_tokens().
+/// Trains by a schedule on learnable_tokens(), or on synthetic images.
 [[nodiscard]] Result<RunReport> train(const Schedule& schedule, std::int32_t steps);
 
 }  // namespace stagewright
