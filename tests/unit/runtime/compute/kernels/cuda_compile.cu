@@ -4,6 +4,8 @@
 
 #include "runtime/compute/kernels/cuda_run.h"
 #include "runtime/compute/kernels/device_kernels.h"
+#include "runtime/compute/kernels/patches.h"
+#include "runtime/compute/kernels/pool.h"
 
 namespace stagewright::kernels {
 
@@ -21,6 +23,9 @@ STAGEWRIGHT_COMPILE(AddBias)
 STAGEWRIGHT_COMPILE(AddBiasResidual)
 STAGEWRIGHT_COMPILE(BroadcastBias)
 STAGEWRIGHT_COMPILE(AddColumns)
+STAGEWRIGHT_COMPILE(AddPatches)
+STAGEWRIGHT_COMPILE(AveragePool)
+STAGEWRIGHT_COMPILE(AveragePoolGradient)
 STAGEWRIGHT_COMPILE(ColumnSum)
 STAGEWRIGHT_COMPILE(CopyColumns)
 STAGEWRIGHT_COMPILE(CrossEntropyBackward)
@@ -33,6 +38,9 @@ STAGEWRIGHT_COMPILE(GeluForward)
 STAGEWRIGHT_COMPILE(LayerNormForward)
 STAGEWRIGHT_COMPILE(LayerNormGammaGradient)
 STAGEWRIGHT_COMPILE(LayerNormInputGradient)
+STAGEWRIGHT_COMPILE(LayOutPatches)
+STAGEWRIGHT_COMPILE(MaximumPool)
+STAGEWRIGHT_COMPILE(MaximumPoolGradient)
 STAGEWRIGHT_COMPILE(PositionForward)
 STAGEWRIGHT_COMPILE(PositionGradient)
 STAGEWRIGHT_COMPILE(ReluBackward)
@@ -45,6 +53,7 @@ STAGEWRIGHT_COMPILE(RowMax)
 STAGEWRIGHT_COMPILE(RowSquaredError)
 STAGEWRIGHT_COMPILE(RowSumExp)
 STAGEWRIGHT_COMPILE(Scale)
+STAGEWRIGHT_COMPILE(ScalePixels)
 STAGEWRIGHT_COMPILE(SquaredErrorBackward)
 STAGEWRIGHT_COMPILE(SwigluBackward)
 STAGEWRIGHT_COMPILE(SwigluForward)
