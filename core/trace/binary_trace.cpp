@@ -23,7 +23,7 @@ namespace stagewright {
 namespace {
 
 constexpr std::string_view kMagic = "SWTR";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;  ///< 1 numbered operations otherwise
 constexpr std::size_t kHashLength = 32;
 constexpr std::size_t kHeadLength = kMagic.size() + 4 + kHashLength;
 

@@ -92,10 +92,9 @@ class CudaDevice final : public ComputeDevice {
                       name_of(operation.kind)));
     }
     if (is_of_images(operation)) {
-      return fail(
-          ErrorCode::kUnsupported,
-          fmt::format("{} has no kernel for CUDA; run convolutional networks on the CPU",
-                      name_of(operation.kind)));
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("{} has no kernel for CUDA; run convolutional networks on the CPU",
+                              name_of(operation.kind)));
     }
     if (operation.dtype == DType::kFloat8) {
       return fail(ErrorCode::kUnsupported,

@@ -39,8 +39,8 @@ struct RunOptions {
   std::int32_t steps = 10;
   std::uint64_t seed = 0;  ///< of the initial weights and the sampling of the data
 
-  /// Training data: a text file, a folder of text files, or tokens (`.bin`); see token_data.h.  Empty
-  /// for networks of images, which are synthetic (synthetic_images.h).
+  /// Training data: a text file, a folder of text files, or tokens (`.bin`); see token_data.h.
+  /// Empty for networks of images, which are synthetic (synthetic_images.h).
   std::filesystem::path data;
   std::optional<std::size_t> token_width;  ///< of `.bin`: 2 or 4 bytes
 

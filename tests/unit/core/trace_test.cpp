@@ -306,13 +306,13 @@ TEST(BinaryTrace, EveryCutAndEveryChangedByteIsNoticed) {
   }
   EXPECT_NE(error_of(good + 'x'), "none");
   std::string newer = good;
-  newer[4] = 2;
-  EXPECT_EQ(error_of(newer), "t: has version 2; this program reads version 1");
+  newer[4] = 3;
+  EXPECT_EQ(error_of(newer), "t: has version 3; this program reads version 2");
 }
 
 /// A file of that content with the hash that belongs to it.
 std::string with_hash(const std::string& content) {
-  return std::string("SWTR\x01\0\0\0", 8) + content_hash(content) + content;
+  return std::string("SWTR\x02\0\0\0", 8) + content_hash(content) + content;
 }
 
 TEST(BinaryTrace, ContentThatIsNoTraceIsRefusedWhateverItsHash) {
