@@ -31,7 +31,7 @@ std::string time_rows(const std::vector<TimeErrors>& sources, bool experts) {
                           100 * errors.within_10pct,
                           100 * errors.bias,
                           100 * errors.coverage,
-                          percent_or_dash(errors.noise_floor));
+                          errors.noise_floor ? percent_or_dash(errors.noise_floor) : "none");
     }
   }
   return text;
@@ -336,7 +336,8 @@ std::string accuracy_markdown(const AccuracyDocument& document) {
       "Written by `stagewright validate FILE.jsonl --markdown docs/accuracy.md`; do not edit.\n"
       "Errors are |predicted / measured - 1| of published runs, in percent "
       "([the format](formats/measured_record.md)); bias is the median of predicted / measured, "
-      "- 1; the noise floor is the median spread of repeated measurements of one configuration. "
+      "- 1; the noise floor is the median spread of repeated measurements of one configuration "
+      "(none: the source repeats no configuration). "
       "A record is predicted from its own fields, the device's data sheet and the framework's "
       "profile alone.\n\n## Goals\n\nOf the errors in the calibration, where not said "
       "otherwise.\n\n";

@@ -315,6 +315,19 @@ class CalibratedCost final : public CostModel {
         return {.base = 1,
                 .added = kRearrangementKernels + (choices.flash ? 0 : score_kernels(choices))};
       }
+      case OpKind::kEmbeddingForward:
+        return {.added = kEmbeddingForwardKernels};
+      case OpKind::kEmbeddingGradient:
+        return {.added = kEmbeddingBackwardKernels};
+      case OpKind::kLossRowMax:
+      case OpKind::kLossRowSum:
+        return {.added = kLossForwardKernels / 2};
+      case OpKind::kLossGradient:
+        return {.added = kLossBackwardKernels};
+      case OpKind::kAllReduce:
+      case OpKind::kAllGather:
+      case OpKind::kReduceScatter:
+        return {.added = 1};
       default:
         return {};
     }
@@ -339,12 +352,11 @@ class CalibratedCost final : public CostModel {
 ExecutionRules execution_rules(const StepConstants& constants, const TrainingSetup& setup) {
   const FrameworkProfile& framework = setup.framework;
   const RunChoices choices = choices_of(setup);
-  const bool decomposed = setup.run.async_tensor_parallel || framework.overlap_tensor;
   ExecutionRules rules;
   rules.collectives_block = true;
   rules.collective_skew = from_seconds(constants[StepConstant::kCollectiveMicros] * 1e-6);
   rules.exchange_exposed = constants[StepConstant::kExpertExposed];
-  rules.hidden = decomposed ? constants[StepConstant::kTensorOverlap] : 0;
+  rules.hidden = choices.decomposed_tensor ? constants[StepConstant::kTensorOverlap] : 0;
   rules.hidden_under_weights =
       std::max(rules.hidden,
                framework.overlap_input_gradient ? constants[StepConstant::kShardedOverlap] : 0);

@@ -227,6 +227,8 @@ class Pricer {
       if (!is_collective(*ops_[i]) && priced.source != PriceSource::kMeasured) {
         host += cost_.issue(*ops_[i], *place_.device);
         computed += priced.duration;
+      } else if (between_kernels(i)) {
+        host += cost_.issue(*ops_[i], *place_.device);
       }
     }
     if (host <= busy || computed == Duration{}) {

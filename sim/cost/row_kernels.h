@@ -78,8 +78,11 @@ inline constexpr double kEmbeddingBackwardKernels = 4;
 /// Bytes per logit of a loss in 32 bits: cast, maximum, exponentials, sum; gradient, cast.
 inline constexpr double kLossBytes = 21.6;
 inline constexpr double kLossGradientBytes = 14.4;
-/// With the final norm's.
+/// With the final norm's parts where it is not fused.
 inline constexpr double kLossForwardKernels = 12;
 inline constexpr double kLossBackwardKernels = 8;
+/// Output projection and final norm, beside the loss.
+inline constexpr double kHeadForwardKernels = 3;
+inline constexpr double kHeadBackwardKernels = 6;
 
 }  // namespace stagewright

@@ -30,6 +30,8 @@ RunChoices choices_of(const TrainingSetup& setup) {
   choices.fresh_gradients = run.zero_stage == 3 || (run.micro_batches == 1 && !choices.gradient_32);
   choices.sequence_parallel =
       run.tp > 1 && run.sequence_parallel.value_or(framework.sequence_parallel);
+  choices.decomposed_tensor =
+      choices.sequence_parallel && (run.async_tensor_parallel || framework.overlap_tensor);
   choices.overlap_gradients = run.overlap_gradients.value_or(framework.overlap_gradients);
   choices.overlap_gather = run.overlap_gather.value_or(framework.overlap_gather);
   choices.recompute = run.recompute.value_or(framework.recompute);

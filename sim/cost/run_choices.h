@@ -25,6 +25,10 @@ struct RunChoices {
   bool fresh_gradients = false;
   // Communication.
   bool sequence_parallel = false;
+  /// Tensor-parallel collectives and products are cut into pieces that take turns, which needs
+  /// sequence parallelism: a sum over ranks has no pieces that a product could start with
+  /// (Transformer Engine's user buffers, PyTorch's asynchronous tensor parallelism).
+  bool decomposed_tensor = false;
   bool overlap_gradients = true;
   bool overlap_gather = true;
   Recompute recompute = Recompute::kNone;

@@ -405,6 +405,8 @@ LayerTime head_time(const TrainingSetup& setup,
             rates,
             elements * norm_gradient_bytes(rates, choices),
             2 * norm_kernels(choices));
+  layer.forward.kernels += host_share(choices) * kHeadForwardKernels;
+  layer.backward.kernels += host_share(choices) * kHeadBackwardKernels;
   const double logits = sizes.tokens * vocabulary;
   add_bytes(layer.forward, rates, logits * kLossBytes, kLossForwardKernels);
   add_bytes(layer.backward, rates, logits * kLossGradientBytes, kLossBackwardKernels);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+
+#include "sim/memory/rank_layers.h"
 
 namespace stagewright {
 namespace {
@@ -16,15 +19,26 @@ StageLayers with_ends(double total, std::int32_t stages, double first, double la
   return result;
 }
 
-StageLayers even(double total, std::int32_t stages) {
-  const double least = std::floor(total / stages);
-  const double extra = total - least * stages;
-  return with_ends(total, stages, least + (extra > 0 ? 1 : 0), least);
+/// As `layers_on_rank` says, whose stages memory is counted for.
+StageLayers as_cut(const TrainingSetup& setup) {
+  const std::int32_t ranks = setup.run.pp;
+  const auto held = [&](std::int32_t rank) {
+    return static_cast<double>(layers_on_rank(setup.run, setup.framework, rank));
+  };
+  StageLayers layers{.first = held(0), .last = held(ranks - 1)};
+  for (std::int32_t rank = 1; rank + 1 < ranks; ++rank) {
+    layers.middle_sum += held(rank);
+    layers.middle_most = std::max(layers.middle_most, held(rank));
+  }
+  return layers;
 }
 
-StageLayers balanced(
-    double total, std::int32_t stages, double layer, double embedding, double head) {
-  StageLayers best = even(total, stages);
+StageLayers balanced(StageLayers best,
+                     double total,
+                     std::int32_t stages,
+                     double layer,
+                     double embedding,
+                     double head) {
   const auto slowest = [&](const StageLayers& split) {
     return std::max(
         {split.first * layer + embedding, split.last * layer + head, split.middle_most * layer});
@@ -51,22 +65,13 @@ StageLayers balanced(
 
 StageLayers stage_layers(const TrainingSetup& setup, double layer, double embedding, double head) {
   const TrainingRun& run = setup.run;
-  const auto total = static_cast<double>(run.shape.layers);
-  if (run.pp == 1) {
-    return {.first = total, .last = total};
+  const StageLayers cut = as_cut(setup);
+  const bool is_stated =
+      run.first_stage_layers || run.last_stage_layers || !run.rank_layers.empty();
+  if (run.pp == 1 || is_stated || run.virtual_stages > 1 || !setup.framework.balances_stages) {
+    return cut;
   }
-  if (run.first_stage_layers || run.last_stage_layers) {
-    const double usual = std::floor(total / run.pp);
-    return with_ends(total,
-                     run.pp,
-                     run.first_stage_layers.value_or(static_cast<int>(usual)),
-                     run.last_stage_layers.value_or(static_cast<int>(usual)));
-  }
-  const bool redistributed = run.vocabulary_placement == VocabularyPlacement::kRedistributed;
-  if (redistributed || (setup.framework.balances_stages && run.virtual_stages == 1)) {
-    return balanced(total, run.pp, layer, embedding, head);
-  }
-  return even(total, run.pp);
+  return balanced(cut, static_cast<double>(run.shape.layers), run.pp, layer, embedding, head);
 }
 
 }  // namespace stagewright

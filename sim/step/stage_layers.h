@@ -12,9 +12,9 @@ struct StageLayers {
   double middle_sum = 0;   ///< all of the others together
 };
 
-/// As the run says; else as the framework divides: evenly with the first stages one larger, or, if
-/// it balances, so that the slowest stage is as fast as it can be.  Times of one micro-batch: a
-/// layer's, the embedding's, the output layer's.
+/// As `layers_on_rank` (sim/memory) divides them; or, if the framework balances, so that the
+/// slowest stage is as fast as it can be.  Times of one micro-batch: a layer's, the embedding's,
+/// the output layer's.
 [[nodiscard]] StageLayers stage_layers(const TrainingSetup& setup,
                                        double layer,
                                        double embedding,

@@ -28,6 +28,8 @@ struct LayerTraffic {
   double context = 0;        ///< of context parallelism, one pass
   double skew_forward = 0;
   double skew_backward = 0;
+  double calls_forward = 0;  ///< between kernels, how many
+  double calls_backward = 0;
 };
 
 /// Tensor-parallel collectives.  Without sequence parallelism a layer sums two outputs forward and
@@ -48,6 +50,8 @@ void add_tensor_traffic(LayerTraffic& traffic, const Pieces& pieces, double byte
     traffic.under_weights = 2 * sum;
     traffic.skew_forward = 2 * (latency(OpKind::kAllReduce) + launch);
     traffic.skew_backward = traffic.skew_forward;
+    traffic.calls_forward = 2;
+    traffic.calls_backward = 2;
     return;
   }
   const double gather = bandwidth(OpKind::kAllGather);
@@ -59,6 +63,8 @@ void add_tensor_traffic(LayerTraffic& traffic, const Pieces& pieces, double byte
   traffic.under_weights = 2 * (gather + scatter);
   traffic.skew_forward = 2 * (gather_skew + scatter_skew);
   traffic.skew_backward = traffic.skew_forward + 2 * gather_skew;
+  traffic.calls_forward = 4;
+  traffic.calls_backward = 6;
 }
 
 /// On top of a layer's collectives, half as many again for the decoder's second attention;
@@ -69,6 +75,8 @@ void add_cross_traffic(LayerTraffic& traffic, const Pieces& pieces, double bytes
   traffic.under_weights *= 1.5;
   traffic.skew_forward *= 1.5;
   traffic.skew_backward *= 1.5;
+  traffic.calls_forward *= 1.5;
+  traffic.calls_backward *= 1.5;
   const TrainingRun& run = pieces.run();
   const GroupGeometry group = strided_group(*pieces.setup, *pieces.constants, run.tp, 1);
   const double read =
@@ -140,7 +148,7 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   add_pass(part, layer.forward, false);
   add_pass(part, layer.backward, false);
   add_pass(part, layer.again, true);
-  const bool decomposed = run.async_tensor_parallel || pieces.setup->framework.overlap_tensor;
+  const bool decomposed = pieces.choices.decomposed_tensor;
   const bool under_weights = pieces.setup->framework.overlap_input_gradient;
   const double hidden = decomposed ? pieces.get(StepConstant::kTensorOverlap) : 0;
   const bool spares = pieces.setup->framework.spares_recomputation && !run.experts;
@@ -165,13 +173,14 @@ Part layer_part(const Pieces& pieces, const LayerTime& layer, bool experts) {
   finish_pass(part,
               pieces,
               layer.forward.device(),
-              layer.forward.kernels,
+              layer.forward.kernels + traffic.calls_forward,
               forward + dispatch + ring,
               part.forward);
   finish_pass(part,
               pieces,
               layer.backward.device() + layer.again.device(),
-              layer.backward.kernels + layer.again.kernels,
+              layer.backward.kernels + layer.again.kernels + traffic.calls_backward +
+                  again * traffic.calls_forward,
               backward + (1 + again) * dispatch + 2 * ring,
               part.backward);
   const double skew_backward = traffic.skew_backward + again * traffic.skew_forward;
@@ -192,9 +201,10 @@ Part end_part(const Pieces& pieces, const LayerTime& end, int collectives) {
     traffic = traffic_seconds(OpKind::kAllReduce, bytes, group, *pieces.constants) +
               collectives * pieces.get(StepConstant::kCollectiveMicros) * 1e-6;
   }
-  part.forward = end.forward.device() + traffic / 2;
-  part.backward = end.backward.device() + traffic / 2;
-  part[StepTerm::kVocabulary] = part.total();
+  part[StepTerm::kVocabulary] = end.forward.device() + end.backward.device() + traffic;
+  finish_pass(part, pieces, end.forward.device(), end.forward.kernels, traffic / 2, part.forward);
+  finish_pass(
+      part, pieces, end.backward.device(), end.backward.kernels, traffic / 2, part.backward);
   return part;
 }
 

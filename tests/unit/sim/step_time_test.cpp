@@ -1,11 +1,15 @@
 #include "sim/step/step_time.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "core/base/data_files.h"
 #include "core/cluster/cluster.h"
 #include "memory_setups.h"
 #include "sim/cost/kernel_time.h"
+#include "sim/cost/run_choices.h"
+#include "sim/memory/rank_layers.h"
 #include "sim/step/stage_layers.h"
 
 namespace stagewright {
@@ -184,6 +188,40 @@ TEST(StageLayers, GivesFewerLayersToAHeavyEnd) {
   setup.framework.balances_stages = false;
   const StageLayers even = stage_layers(setup, 1.0, 0.1, 3.0);
   EXPECT_EQ(even.last, 4);
+}
+
+// Time and memory speak of the same stages.
+TEST(StageLayers, AreTheStagesThatMemoryIsCountedFor) {
+  TrainingSetup setup = gpt3();
+  for (const auto [layers, ranks, first, middle, last] :
+       {std::array{70, 12, 5, 6, 5}, std::array{96, 8, 12, 12, 12}, std::array{11, 4, 3, 3, 2}}) {
+    setup.run.shape.layers = layers;
+    setup.run.pp = ranks;
+    const StageLayers cut = stage_layers(setup, 1.0, 0.1, 3.0);
+    EXPECT_EQ(cut.first, first) << layers;
+    EXPECT_EQ(cut.middle_most, middle) << layers;
+    EXPECT_EQ(cut.last, last) << layers;
+    EXPECT_EQ(cut.last, layers_on_rank(setup.run, setup.framework, ranks - 1)) << layers;
+    EXPECT_EQ(cut.first + cut.middle_sum + cut.last, layers);
+  }
+}
+
+// A sum over ranks has no pieces that a product could begin with.
+TEST(RunChoices, CutsTensorTrafficIntoPiecesOnlyWithSequenceParallelism) {
+  TrainingSetup setup = gpt3();
+  setup.run.tp = 8;
+  setup.framework.overlap_tensor = true;
+  setup.run.sequence_parallel = true;
+  EXPECT_TRUE(choices_of(setup).decomposed_tensor);
+  const double pieces = step_time(setup, constants())[StepTerm::kTensorTraffic];
+  setup.framework.overlap_tensor = false;
+  const double whole = step_time(setup, constants())[StepTerm::kTensorTraffic];
+  EXPECT_LT(pieces, whole);
+  setup.run.sequence_parallel = false;
+  const double sums = step_time(setup, constants())[StepTerm::kTensorTraffic];
+  setup.framework.overlap_tensor = true;
+  EXPECT_FALSE(choices_of(setup).decomposed_tensor);
+  EXPECT_EQ(step_time(setup, constants())[StepTerm::kTensorTraffic], sums);
 }
 
 TEST(StepConstants, FileRoundTrip) {

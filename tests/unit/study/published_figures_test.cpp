@@ -32,10 +32,10 @@ struct KnownMiss {
 // the figure that it reaches, which is a ratchet; docs/accuracy.md states the same misses.
 TEST(Validate, MeetsItsGoalsButForTheKnownMisses) {
   constexpr std::array<KnownMiss, 3> kMisses{
-      {{"vtrain_single: mean error of the time", 0.078},
-       {"korthikanti2022: median error of the time", 0.072},
+      {{"vtrain_single: mean error of the time", 0.0775},
+       {"korthikanti2022: median error of the time", 0.068},
        // Four runs of one 7B model in a test system, none of another device class alike.
-       {"megatron_golden_memory: median error of the time", 0.25}}};
+       {"megatron_golden_memory: median error of the time", 0.225}}};
   const std::vector<RecordLine> records = published();
   const auto constants = load_step_constants(DataFiles::embedded());
   auto rows = leave_one_out(DataFiles::embedded(), records, constants->band);
@@ -108,7 +108,7 @@ struct Reached {
 // for BLOOM's runs, whose own noise is 4.6 %.
 TEST(PlanRanking, PublishedRunsAreRankedNoWorseThanBefore) {
   constexpr std::array<Reached, 2> kReached{
-      {{"vtrain_single", 0.97, 0.0, 0.0474}, {"bloom_prequel", 0.5, 0.012, 0.124}}};
+      {{"vtrain_single", 0.97, 0.0, 0.0474}, {"bloom_prequel", 0.4, 0.0, 0.062}}};
   std::vector<RecordLine> records = published();
   std::erase_if(records, [&](const RecordLine& line) {
     return std::ranges::find(kReached, line.dataset, &Reached::source) == kReached.end();
