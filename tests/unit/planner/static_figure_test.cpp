@@ -162,7 +162,9 @@ TEST(StaticFigureTest, APipelineIsFasterOnlyByWhatItsListHides) {
 }
 
 // Where receivers ask for what they need and all stages hold as many layers, the two are one figure
-// with a pipeline, too.
+// with a pipeline, too.  The farthest, by 3.03 %, has two stages a node: the list's messages cross
+// from node to node at every second border, the closed form takes all borders for that of the first
+// two stages.
 TEST(StaticFigureTest, PipelinesOfBlockingTransfersAgree) {
   for (const char* framework : {"megatron-lm", "megatron-deepspeed"}) {
     RandomPlans plans(framework, 3);
