@@ -139,7 +139,7 @@ TEST(ModelFile, TheFamilyGivesWhatIsLeftOut) {
 
 TEST(ModelFile, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(error_of(R"({"name": "g", "family": "bert"})"),
-            "m.json:/family: 'bert' is not known; known: gpt2, llama");
+            "m.json:/family: 'bert' is not known; known: gpt2, llama, convnet");
   EXPECT_EQ(error_of(R"({"name": "g", "family": "gpt2", "layer": 1, "hidden": 8})"),
             "m.json:/layers: is required but absent; add it (or is 'layer' a slip for it?)");
   EXPECT_EQ(error_of(R"({"name": "g", "family": "gpt2", "layers": 1, "hidden": 8, "heads": 3,
