@@ -45,11 +45,11 @@ struct RunCommand {
   bool proxy = false;
   double timeout_s = 60;
   std::string clock = "wall";
-  std::string device = "cpu";
   std::string rate_decay{name_of(RateDecay::kConstant)};
   std::optional<std::int32_t> decay_steps;
   std::vector<std::string> groups;
   RunOptions options;
+  RunPlaceOptions where;
   RunPlace place;
 };
 
@@ -124,6 +124,7 @@ nlohmann::json to_json(const RunReport& report) {
           {"losses", report.trace.losses},
           {"gradient_norms", report.trace.gradient_norms},
           {"peak_memory_bytes", std::move(memory)},
+          {"device_notes", report.device_notes},
           {"skipped_steps", report.skipped_steps},
           {"loss_scale", report.loss_scale},
           {"stopped", report.stopped}};
@@ -199,7 +200,7 @@ Result<RunReport> execute(const Context& context,
                           RunCommand& command,
                           const PlanInputs& inputs) {
   if (auto devices = check_devices_run(inputs.cluster, inputs.plan);
-      !devices && command.device == "cpu") {
+      !devices && command.where.device == "cpu") {
     return fail(devices.error().code, devices.error().message, command.plan + ":/cluster");
   }
   auto schedule = schedule_to_run(inputs, command.plan, command.schedule);
@@ -247,7 +248,7 @@ Result<RunReport> execute(const Context& context,
 }
 
 Result<Trained> train(const Context& context, RunCommand& command) {
-  if (auto place = find_run_place(command.device, !command.live_trace.empty())) {
+  if (auto place = find_run_place(command.where, !command.live_trace.empty())) {
     command.place = *std::move(place);
   } else {
     return tl::unexpected<Error>(place.error());
@@ -326,6 +327,9 @@ void print(std::ostream& out, const RunReport& report, bool apart) {
                                              report.skipped_steps)
                                : "",
       report.stopped ? "; stopped early" : "");
+  for (const std::string& note : report.device_notes) {
+    out << note << '\n';
+  }
   if (!apart && !report.virtual_trace && share_cores(static_cast<std::size_t>(trace.ranks))) {
     out << "the ranks share cores, so that wall times of single actions mean little; --clock "
            "virtual replays their thread times\n";
@@ -416,14 +420,7 @@ void add_place_options(CLI::App* command, RunCommand* options) {
                  "Train a small model by a plan of the same shape that fits on this machine, and "
                  "one rank beside it, to see how the layout converges")
       ->excludes(command->get_option("--schedule"));
-  command
-      ->add_option("--device",
-                   options->device,
-                   "Where all ranks compute: cpu, or cuda: the first device, which they share; the "
-                   "CPU where there is none. Under torchrun each rank is a process, on the device "
-                   "LOCAL_RANK")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->capture_default_str();
+  add_options(*command, options->where);
   command
       ->add_option("--clock",
                    options->clock,

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <utility>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "runtime/trainer/own_process.h"
@@ -10,8 +11,40 @@
 
 namespace stagewright {
 
-Result<RunPlace> find_run_place(const std::string& device, bool live_trace) {
-  RunPlace place{.device = device};
+namespace {
+
+[[nodiscard]] ReplayUse replay_use(const std::string& name) {
+  if (name == "never") {
+    return ReplayUse::kNever;
+  }
+  return name == "always" ? ReplayUse::kAlways : ReplayUse::kWhereFaster;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, RunPlaceOptions& options) {
+  command
+      .add_option("--device",
+                  options.device,
+                  "Where all ranks compute: cpu, or cuda: the first device, which they share; the "
+                  "CPU where there is none. Under torchrun each rank is a process, on the device "
+                  "LOCAL_RANK")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  command
+      .add_option("--replay",
+                  options.replay,
+                  "On a device, whether what is the same in every step is captured once, as graphs "
+                  "of CUDA: never, always, or where that is measured to be faster")
+      ->check(CLI::IsMember({"never", "faster", "always"}))
+      ->capture_default_str();
+}
+
+Result<RunPlace> find_run_place(const RunPlaceOptions& options, bool live_trace) {
+  const std::string& device = options.device;
+  RunPlace place;
+  place.device = device;
+  place.cuda.replay = replay_use(options.replay);
   const Variables variables = process_environment();
   const auto ranks = variables("WORLD_SIZE");
   if (!ranks || *ranks == "1" || !variables("RANK")) {
@@ -45,7 +78,7 @@ Result<void> go_to(const RunPlace& place,
                    RunOptions& options) {
   if (place.launch) {
     if (schedule.ranks.size() == static_cast<std::size_t>(place.launch->ranks)) {
-      return run_one_rank(options, *place.launch);
+      return run_one_rank(options, *place.launch, place.cuda);
     }
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("has {} ranks, but {} processes were started (WORLD_SIZE); start one "
@@ -55,7 +88,7 @@ Result<void> go_to(const RunPlace& place,
                 plan_file);
   }
   if (place.device == "cuda") {
-    if (auto shared = share_cuda_device(options); !shared) {
+    if (auto shared = share_cuda_device(options, place.cuda); !shared) {
       *context.err << "the CPU runs the plan: " << shared.error().to_string() << '\n';
     }
   }

@@ -2,13 +2,13 @@
 # and found, else its files are left out, and the end of the configure step says
 # which and why.
 #
-#   stagewright_find_backends()      sets STAGEWRIGHT_HAVE_CUDA, _NCCL, _NVTX, _CUBLASLT, _MPI, _GUI
+#   stagewright_find_backends()      sets STAGEWRIGHT_HAVE_CUDA, _NCCL, _NVTX, _CUBLASLT, _CUDNN, _MPI, _GUI
 #   stagewright_report_backends()    prints the summary
 #
 # Targets: CUDA::cudart, CUDA::cublasLt, stagewright_nccl_headers, MPI::MPI_CXX, Qt6::Widgets,
 # Qt6::Svg.
 macro(stagewright_find_backends)
-  foreach(backend CUDA NCCL CUBLASLT MPI GUI)
+  foreach(backend CUDA NCCL CUBLASLT CUDNN MPI GUI)
     set(STAGEWRIGHT_HAVE_${backend} OFF)
   endforeach()
   if(STAGEWRIGHT_WITH_CUDA)
@@ -54,15 +54,21 @@ macro(stagewright_find_cuda)
     HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
   find_path(STAGEWRIGHT_CUBLASLT_INCLUDE cublasLt.h
     HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+  find_path(STAGEWRIGHT_CUDNN_INCLUDE cudnn_graph.h
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
   if(STAGEWRIGHT_CUDART_INCLUDE AND STAGEWRIGHT_NCCL_INCLUDE)
     set(STAGEWRIGHT_HAVE_NCCL ON)
     if(STAGEWRIGHT_CUBLASLT_INCLUDE)
       set(STAGEWRIGHT_HAVE_CUBLASLT ON)
+      if(STAGEWRIGHT_CUDNN_INCLUDE)
+        set(STAGEWRIGHT_HAVE_CUDNN ON)
+      endif()
     endif()
     add_library(stagewright_nccl_headers INTERFACE)
     target_include_directories(stagewright_nccl_headers SYSTEM INTERFACE
       "${STAGEWRIGHT_CUDART_INCLUDE}" "${STAGEWRIGHT_NCCL_INCLUDE}"
-      "$<$<BOOL:${STAGEWRIGHT_CUBLASLT_INCLUDE}>:${STAGEWRIGHT_CUBLASLT_INCLUDE}>")
+      "$<$<BOOL:${STAGEWRIGHT_CUBLASLT_INCLUDE}>:${STAGEWRIGHT_CUBLASLT_INCLUDE}>"
+      "$<$<BOOL:${STAGEWRIGHT_CUDNN_INCLUDE}>:${STAGEWRIGHT_CUDNN_INCLUDE}>")
     stagewright_nccl_version(NCCL_VERSION)
   endif()
   # Headers alone: a profiler that looks on brings the library.
@@ -89,6 +95,8 @@ function(stagewright_report_backends)
     "needs cuda_runtime_api.h and nccl.h; install the CUDA toolkit and libnccl-dev")
   stagewright_report("CUDA device" CUBLASLT "CUDA" "header of cuBLASLt; code for devices if nvcc was found"
     "needs what NCCL needs and cublasLt.h; install the CUDA toolkit")
+  stagewright_report("cuDNN" CUDNN "CUDA" "headers; loaded at run time"
+    "needs cudnn_graph.h beside what the CUDA device needs; attention is blockwise without")
   stagewright_report("MPI" MPI "MPI" "MPI ${MPI_CXX_VERSION} by ${MPI_CXX_COMPILER}"
     "not found; install libopenmpi-dev")
   stagewright_report("desktop app" GUI "GUI" "Qt ${Qt6_VERSION}"

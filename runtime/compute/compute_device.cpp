@@ -58,6 +58,14 @@ void ComputeDevice::download(std::span<std::byte> to, const void* from) {
   std::copy_n(static_cast<const std::byte*>(from), to.size(), to.data());
 }
 
+bool ComputeDevice::reads_back(const Operation& /*operation*/) const {
+  return false;
+}
+
+void ComputeDevice::run_static(std::size_t /*run*/, const std::function<void()>& execute) {
+  execute();
+}
+
 void ComputeDevice::use_queue(void* /*queue*/) {
   SW_CHECK(false, "a device that has no queues is given none");
 }

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/dtype.h"
 #include "core/base/result.h"
@@ -101,6 +104,20 @@ class ComputeDevice {
   virtual void download(std::span<std::byte> to, const void* from);
   /// Returns when everything given so far is done.
   virtual void synchronize() {}
+
+  /// Whether execute() waits for what was given before, since the host has to read some of it.
+  [[nodiscard]] virtual bool reads_back(const Operation& operation) const;
+
+  /// Whether run_static() does more than to call `execute`.
+  [[nodiscard]] virtual bool replays() const { return false; }
+  /// Runs operations that do the same in every step: `execute` gives them to this device, of which
+  /// none reads_back() or looks at its UpdateStep.  Once it has, the device may do without.  `run`
+  /// tells them from others.
+  virtual void run_static(std::size_t run, const std::function<void()>& execute);
+  /// All that was given in a step is done.
+  virtual void end_step() {}
+  /// How it ran what it was given, where there was a choice; one line each.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
   /// Whether execute() returns before the operation is done.
   [[nodiscard]] virtual bool queues() const { return false; }

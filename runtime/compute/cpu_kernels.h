@@ -44,6 +44,8 @@ class CpuKernels final : public OperationKernels {
   [[nodiscard]] bool begin_update(const UpdateScale& scale) override;
   void adamw(const kernels::AdamW& arguments, kernels::Index count) override;
   void sgd(const kernels::Sgd& arguments, kernels::Index count) override;
+  [[nodiscard]] const std::int32_t* on_host(const std::int32_t* values,
+                                            kernels::Index count) override;
   [[nodiscard]] float* wide_buffer(std::size_t number, kernels::Index elements) override;
 
  private:

@@ -9,7 +9,9 @@
 #include "runtime/backend_error.h"
 #include "runtime/compute/cuda_kernels.h"
 #include "runtime/compute/cuda_queue.h"
+#include "runtime/compute/cuda_replay.h"
 #include "runtime/compute/expert_operations.h"
+#include "runtime/compute/fused_attention.h"
 #include "runtime/compute/kernels/device_image.h"
 #include "runtime/compute/run_operation.h"
 #include "runtime/compute/spatial_operations.h"
@@ -72,7 +74,15 @@ class CudaDevice final : public ComputeDevice {
              std::span<const std::byte> image,
              const CudaOptions& options)
       : queue_(std::move(cuda), options.device),
-        kernels_(queue_, std::move(cublas), image, options.gemm_workspace) {}
+        kernels_(queue_, std::move(cublas), image, options.gemm_workspace),
+        replay_(queue_, options.replay) {
+    auto attention = make_fused_attention(queue_, kernels_.scratch(), options.cudnn_library);
+    if (attention) {
+      attention_ = *std::move(attention);
+    } else {
+      no_attention_ = attention.error().message;
+    }
+  }
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() override = default;
@@ -83,13 +93,6 @@ class CudaDevice final : public ComputeDevice {
     if (operation.kind == OpKind::kCopy && operation.source &&
         converts(*operation.source, operation.dtype)) {
       return {};
-    }
-    if (is_of_experts(operation)) {
-      return fail(
-          ErrorCode::kUnsupported,
-          fmt::format("{} of experts has no kernel for CUDA; run models with experts on the "
-                      "CPU",
-                      name_of(operation.kind)));
     }
     if (is_of_images(operation)) {
       return fail(ErrorCode::kUnsupported,
@@ -109,7 +112,9 @@ class CudaDevice final : public ComputeDevice {
     queue_.enter();
     kernels_.begin_operation(bound.operation->dtype == DType::kTf32);
     if (bound.operation->kind == OpKind::kCopy || !WidenedOperands::needed(bound)) {
-      run_operation(Operands(bound), step, kernels_);
+      run_wide(bound, step);
+    } else if (attends(*bound.operation) && attention_ != nullptr && attention_->run(bound)) {
+      return;
     } else if (bound.operation->kind == OpKind::kEmbeddingForward) {
       run_narrow_embedding(Operands(bound), kernels_);
     } else if (const auto product =
@@ -117,7 +122,7 @@ class CudaDevice final : public ComputeDevice {
       kernels_.gemm(*product);
     } else {
       const BoundOperation widened = widened_.widen(bound);
-      run_operation(Operands(widened), step, kernels_);
+      run_wide(widened, step);
       widened_.narrow();
     }
   }
@@ -141,10 +146,47 @@ class CudaDevice final : public ComputeDevice {
 
   void synchronize() override { queue_.synchronize(); }
 
+  [[nodiscard]] bool reads_back(const Operation& operation) const override {
+    return reads_counts(operation);
+  }
+  [[nodiscard]] bool replays() const override { return replay_.use() != ReplayUse::kNever; }
+  void run_static(std::size_t run, const std::function<void()>& execute) override {
+    queue_.enter();
+    replay_.run(run, execute);
+  }
+  void end_step() override { replay_.end_step(); }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> notes =
+        attention_ != nullptr ? attention_->notes() : std::vector<std::string>();
+    if (attention_ == nullptr && attends_) {
+      notes.push_back("attention: blockwise, since " + no_attention_);
+    }
+    if (auto replayed = replay_.note(); !replayed.empty()) {
+      notes.push_back(std::move(replayed));
+    }
+    return notes;
+  }
+
   [[nodiscard]] bool queues() const override { return true; }
   void use_queue(void* queue) override { queue_.use(static_cast<cudaStream_t>(queue)); }
 
  private:
+  /// Of no operand in 16 bits.
+  void run_wide(const BoundOperation& bound, const UpdateStep& step) {
+    if (is_of_experts(*bound.operation)) {
+      run_experts(Operands(bound), kernels_);
+    } else {
+      run_operation(Operands(bound), step, kernels_);
+    }
+  }
+
+  [[nodiscard]] bool attends(const Operation& operation) {
+    const bool attends =
+        operation.kind == OpKind::kAttentionForward || operation.kind == OpKind::kAttentionBackward;
+    attends_ = attends_ || attends;
+    return attends;
+  }
+
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
     queue_.enter();
     const CudaLibrary& cuda = queue_.cuda();
@@ -154,6 +196,10 @@ class CudaDevice final : public ComputeDevice {
   CudaQueue queue_;
   CudaKernels kernels_;
   WidenedOperands widened_{kernels_};
+  CudaReplay replay_;
+  std::unique_ptr<FusedAttention> attention_;  ///< null where there is none
+  std::string no_attention_;                   ///< why
+  bool attends_ = false;                       ///< was asked for attention in 16 bits
 };
 
 }  // namespace

@@ -253,6 +253,19 @@ void CudaKernels::sgd(const kernels::Sgd& arguments, Index count) {
   }
 }
 
+const std::int32_t* CudaKernels::on_host(const std::int32_t* values, Index count) {
+  on_host_.resize(static_cast<std::size_t>(count));
+  const CudaLibrary& cuda = queue_.cuda();
+  cuda.check(cuda.cudaMemcpyAsync(on_host_.data(),
+                                  values,
+                                  on_host_.size() * sizeof(std::int32_t),
+                                  cudaMemcpyDeviceToHost,
+                                  queue_.stream()),
+             "cudaMemcpyAsync");
+  queue_.synchronize();
+  return on_host_.data();
+}
+
 float* CudaKernels::wide_buffer(std::size_t /*number*/, Index elements) {
   return wide_.take<float>(elements);
 }

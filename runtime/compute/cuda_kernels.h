@@ -30,6 +30,8 @@ class CudaKernels final : public OperationKernels {
   /// Before the kernels of an operation; `tf32`: of its products.
   void begin_operation(bool tf32);
   void gemm(const CudaProduct& product) { gemm_.run(product); }
+  /// What an operation may take from.
+  [[nodiscard]] CudaScratch& scratch() { return scratch_; }
 
 #define STAGEWRIGHT_DECLARE_KERNEL(name, type) \
   void name(const kernels::type& kernel, kernels::Index count) override;
@@ -65,6 +67,8 @@ class CudaKernels final : public OperationKernels {
   [[nodiscard]] bool begin_update(const UpdateScale& scale) override;
   void adamw(const kernels::AdamW& arguments, kernels::Index count) override;
   void sgd(const kernels::Sgd& arguments, kernels::Index count) override;
+  [[nodiscard]] const std::int32_t* on_host(const std::int32_t* values,
+                                            kernels::Index count) override;
   [[nodiscard]] float* wide_buffer(std::size_t number, kernels::Index elements) override;
 
  private:
@@ -84,6 +88,7 @@ class CudaKernels final : public OperationKernels {
   CudaScratch wide_;  ///< fp32 copies of operands
   CudaCode code_;
   std::map<std::tuple<kernels::Index, double, double>, Frequencies> frequencies_;
+  std::vector<std::int32_t> on_host_;
   bool tf32_ = false;
   double gradient_scale_ = 1;         ///< of updates, where gradient_factor_ is null
   float* gradient_factor_ = nullptr;  ///< the same, on the device

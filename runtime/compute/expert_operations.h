@@ -9,7 +9,10 @@ namespace stagewright {
 /// to kGroupedGemm, and activations of counted rows.
 [[nodiscard]] bool is_of_experts(const Operation& op);
 
-/// Runs such an operation on the CPU, which has to read the counts.
+/// Whether the host has to know the counts to run it: a product or an activation of counted rows.
+[[nodiscard]] bool reads_counts(const Operation& op);
+
+/// Runs such an operation as the kernels of a device.
 void run_experts(const Operands& with, OperationKernels& on);
 
 /// Calls `body(first row, rows, expert)` for each run of counted rows of one expert.

@@ -70,6 +70,10 @@ class OperationKernels {
   virtual void adamw(const kernels::AdamW& arguments, kernels::Index count) = 0;
   virtual void sgd(const kernels::Sgd& arguments, kernels::Index count) = 0;
 
+  /// Integers that earlier calls wrote, for the host to read until the next call of this.
+  [[nodiscard]] virtual const std::int32_t* on_host(const std::int32_t* values,
+                                                    kernels::Index count) = 0;
+
   /// Memory for the fp32 copy of one of an operation's operands.  The content stays until the next
   /// call with the same number.
   [[nodiscard]] virtual float* wide_buffer(std::size_t number, kernels::Index elements) = 0;

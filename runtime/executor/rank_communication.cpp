@@ -80,7 +80,8 @@ Event RankExecutor::post(std::size_t index) {
   }
   Communicator* group = endpoint_.group(*instruction.group);
   SW_CHECK(group != nullptr, "a collective over a group that the rank belongs to");
-  const bool counted = pointers.inputs.size() > 1;
+  // Where the host cannot read the counts, whole parts go.
+  const bool counted = pointers.inputs.size() > 1 && !device_.queues();
   return post_collective(
       *instruction.operation,
       *group,

@@ -14,6 +14,7 @@
 #include "runtime/executor/initialize_parameters.h"
 #include "runtime/executor/not_finite.h"
 #include "runtime/executor/schedule_world.h"
+#include "runtime/executor/static_runs.h"
 
 namespace stagewright {
 
@@ -146,6 +147,14 @@ void RankExecutor::find_order() {
     }
     needs_[i] = needs;
   }
+  if (device_.replays()) {
+    std::vector<bool> awaited;
+    for (const std::string& label : labels_) {
+      awaited.push_back(!label.empty());
+    }
+    static_runs_ = static_runs(
+        plan_, [this](const Operation& op) { return device_.reads_back(op); }, awaited);
+  }
 }
 
 std::optional<StepTotals> RankExecutor::step(const UpdateStep& constants,
@@ -187,25 +196,40 @@ void RankExecutor::begin_step(StepRecord* record) {
 }
 
 void RankExecutor::run_list(const UpdateStep& constants, const MicroBatchSource& source) {
-  for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
-    const Instruction& instruction = plan_.instructions[i];
-    at_ = i;
+  for (Run run; run.first < plan_.instructions.size(); run.first = run.end) {
+    const Instruction& instruction = plan_.instructions[run.first];
+    run.end = end_of_run(run.first, constants);
+    at_ = run.first;
     account(instruction, false);
     if (on_host(instruction)) {
       ranges_.enter(instruction.action);
-      post_before(i);
-      post_ahead(i);
-      on_queue() ? run_on_queue(i, constants, source) : run_on_host(i, constants, source);
+      post_before(run.first);
+      post_ahead(run.first);
+      on_queue() ? run_on_queue(run, constants, source) : run_on_host(run, constants, source);
     } else {
-      post_before(i + 1);
+      post_before(run.end);
     }
-    next_ = i + 1;
-    if (plan_.totals_complete == static_cast<std::int32_t>(i)) {
+    next_ = run.end;
+    if (plan_.totals_complete == static_cast<std::int32_t>(run.last())) {
       read_totals();
     }
     account(instruction, true);
+    for (std::size_t i = run.first + 1; i < run.end; ++i) {
+      account(plan_.instructions[i], false);
+      account(plan_.instructions[i], true);
+    }
   }
   ranges_.leave();
+}
+
+std::size_t RankExecutor::end_of_run(std::size_t index, const UpdateStep& constants) const {
+  return is_static_run(index, constants) ? static_runs_[index] : index + 1;
+}
+
+/// Where times of instructions or all results are looked at, each is run by itself.
+bool RankExecutor::is_static_run(std::size_t index, const UpdateStep& constants) const {
+  return !static_runs_.empty() && record_ == nullptr && !constants.inspect &&
+         static_runs_[index] != 0;
 }
 
 void RankExecutor::end_step(StepRecord* record) {
@@ -213,6 +237,7 @@ void RankExecutor::end_step(StepRecord* record) {
     wait_for(i);
   }
   wait_for_device();
+  device_.end_step();
   read_device_times();
   if (record != nullptr) {
     for (const std::size_t i : communication_) {
@@ -227,10 +252,10 @@ void RankExecutor::end_step(StepRecord* record) {
   }
 }
 
-void RankExecutor::run_on_host(std::size_t index,
+void RankExecutor::run_on_host(Run run,
                                const UpdateStep& constants,
                                const MicroBatchSource& source) {
-  const Instruction& instruction = plan_.instructions[index];
+  const Instruction& instruction = plan_.instructions[run.first];
   InstructionTimes times;
   if (record_ != nullptr) {
     times.posted = endpoint_.clock().now();
@@ -243,37 +268,36 @@ void RankExecutor::run_on_host(std::size_t index,
     times.ready = times.start;
     times.thread_time = -thread_time();
   }
-  load_or_compute(index, constants, source);
-  if (!labels_[index].empty() || record_ != nullptr) {
+  load_or_compute(run, constants, source);
+  if (!labels_[run.last()].empty() || record_ != nullptr) {
     device_.synchronize();
   }
   if (record_ != nullptr) {
     times.thread_time += thread_time();
     times.end = endpoint_.clock().now();
-    record_->times[index] = times;
+    record_->times[run.first] = times;
   }
-  lane_logs_[kComputeLane.index()].push_back(static_cast<std::int32_t>(index));
-  if (finished_[index] != nullptr) {
-    finished_[index]->complete();
+  if (finished_[run.last()] != nullptr) {
+    finished_[run.last()]->complete();
   }
 }
 
-void RankExecutor::run_on_queue(std::size_t index,
+void RankExecutor::run_on_queue(Run run,
                                 const UpdateStep& constants,
                                 const MicroBatchSource& source) {
   Stream& queue = *streams_[kComputeLane.index()];
-  for (const std::int32_t wait : plan_.instructions[index].waits) {
+  for (const std::int32_t wait : plan_.instructions[run.first].waits) {
     begin_after(static_cast<std::size_t>(wait));
   }
   if (record_ != nullptr) {
-    begun_[index] = queue.record(Event::none());
+    begun_[run.first] = queue.record(Event::none());
   }
-  load_or_compute(index, constants, source);
+  load_or_compute(run, constants, source);
+  const std::size_t index = run.last();
   const bool awaited = !labels_[index].empty() || finished_[index] != nullptr;
   if (awaited || record_ != nullptr) {
     events_[index] = queue.record(Event::none());
   }
-  lane_logs_[kComputeLane.index()].push_back(static_cast<std::int32_t>(index));
   if (finished_[index] != nullptr) {
     // Posted before the device knew of this: the one event that the host has to wait for.
     wait_for(index);
@@ -306,14 +330,24 @@ void RankExecutor::read_device_times() {
   }
 }
 
-void RankExecutor::load_or_compute(std::size_t index,
+void RankExecutor::load_or_compute(Run run,
                                    const UpdateStep& constants,
                                    const MicroBatchSource& source) {
-  const Instruction& instruction = plan_.instructions[index];
-  if (instruction.kind == InstructionKind::kLoad) {
-    load(index, source);
+  const auto compute_all = [&] {
+    for (std::size_t i = run.first; i < run.end; ++i) {
+      at_ = i;
+      compute(i, constants);
+    }
+  };
+  if (plan_.instructions[run.first].kind == InstructionKind::kLoad) {
+    load(run.first, source);
+  } else if (is_static_run(run.first, constants)) {
+    device_.run_static(run.first, compute_all);
   } else {
-    compute(index, constants);
+    compute_all();
+  }
+  for (std::size_t i = run.first; i < run.end; ++i) {
+    lane_logs_[kComputeLane.index()].push_back(static_cast<std::int32_t>(i));
   }
 }
 
@@ -335,6 +369,9 @@ void RankExecutor::compute(std::size_t index, const UpdateStep& constants) {
                              .ranges = update_ranges_[index]};
   if (is_hopeless(instruction)) {
     return;
+  }
+  if (device_.reads_back(*instruction.operation)) {
+    wait_for_device();
   }
   device_.execute(bound, of_update);
   if (instruction.operation->kind == OpKind::kSquaredSum && hopeless_updates_) {

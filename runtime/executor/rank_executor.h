@@ -71,15 +71,25 @@ class RankExecutor {
     std::vector<OperandType> output_types;
   };
 
+  /// Instructions of the compute lane from one to before another.
+  struct Run {
+    std::size_t first = 0;
+    std::size_t end = 0;
+    [[nodiscard]] std::size_t last() const { return end - 1; }
+  };
+
   void find_pointers();
   void find_order();
   void initialize_masters();
   void begin_step(StepRecord* record);
   void run_list(const UpdateStep& constants, const MicroBatchSource& source);
   void end_step(StepRecord* record);
-  void run_on_host(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
-  void run_on_queue(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
-  void load_or_compute(std::size_t index, const UpdateStep& constants, const MicroBatchSource&);
+  /// Behind the last instruction that is run together with this one.
+  [[nodiscard]] std::size_t end_of_run(std::size_t index, const UpdateStep& constants) const;
+  [[nodiscard]] bool is_static_run(std::size_t index, const UpdateStep& constants) const;
+  void run_on_host(Run run, const UpdateStep& constants, const MicroBatchSource&);
+  void run_on_queue(Run run, const UpdateStep& constants, const MicroBatchSource&);
+  void load_or_compute(Run run, const UpdateStep& constants, const MicroBatchSource&);
   void compute(std::size_t index, const UpdateStep& constants);
   void load(std::size_t index, const MicroBatchSource& source);
   /// Returns when the device has done what it was given.
@@ -132,7 +142,8 @@ class RankExecutor {
   std::vector<std::optional<std::size_t>> earlier_send_;  ///< by instruction: rule 4
   /// By instruction: the last of the compute lane that must be done before it can be.
   std::vector<std::size_t> needs_;
-  std::vector<std::string> labels_;  ///< by instruction that communication waits for
+  std::vector<std::string> labels_;       ///< by instruction that communication waits for
+  std::vector<std::size_t> static_runs_;  ///< by instruction, where the device replays
   /// By kLoad: its tensors on the host, until the device has them.
   std::vector<std::vector<std::vector<std::int32_t>>> loaded_;
   bool hopeless_updates_ = false;  ///< some update does not wait for the step's totals

@@ -33,6 +33,12 @@
   call(cudaEventRecord, cudaError_t (*)(cudaEvent_t, cudaStream_t)) \
   call(cudaEventQuery, decltype(&::cudaEventQuery)) \
   call(cudaEventSynchronize, decltype(&::cudaEventSynchronize)) \
+  call(cudaStreamBeginCapture, decltype(&::cudaStreamBeginCapture)) \
+  call(cudaStreamEndCapture, decltype(&::cudaStreamEndCapture)) \
+  call(cudaGraphInstantiate, cudaError_t (*)(cudaGraphExec_t*, cudaGraph_t, unsigned long long)) \
+  call(cudaGraphLaunch, decltype(&::cudaGraphLaunch)) \
+  call(cudaGraphDestroy, decltype(&::cudaGraphDestroy)) \
+  call(cudaGraphExecDestroy, decltype(&::cudaGraphExecDestroy)) \
   call(cudaEventElapsedTime, cudaError_t (*)(float*, cudaEvent_t, cudaEvent_t)) \
   call(cudaLibraryLoadData, cudaError_t (*)(cudaLibrary_t*, const void*, \
         cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**, unsigned)) \

@@ -92,6 +92,7 @@ class RankRun {
   /// The ranks that this one knows of: itself, or all of the run where it is alone in its process.
   [[nodiscard]] std::span<const RankResult> results() const { return results_; }
   [[nodiscard]] std::span<const RankPlan> plans() const { return plans_; }
+  [[nodiscard]] std::span<const std::string> device_notes() const { return device_notes_; }
 
  private:
   void train() {
@@ -119,6 +120,7 @@ class RankRun {
     own.steps = std::move(records_);
     own.totals = std::move(totals_);
     own.memory = executor.memory_peaks();
+    device_notes_ = device->notes();
     own.lane_logs.assign(executor.lane_logs().begin(), executor.lane_logs().end());
     if (alone_) {
       onto_first_clock(own.steps, begin, measure_clock(values, endpoint_));
@@ -234,6 +236,7 @@ class RankRun {
   std::vector<StepTotals> totals_;
   std::optional<Error> failure_;
   std::vector<RankResult> results_;
+  std::vector<std::string> device_notes_;
   bool stopped_ = false;
 };
 
@@ -389,6 +392,11 @@ Result<RunReport> run(std::span<const Schedule* const> schedule_of_rank,
     report.stopped = report.stopped || rank.stopped();
     report.skipped_steps = rank.scaler().skipped();
     report.loss_scale = rank.scaler().scale();
+    for (const std::string& note : rank.device_notes()) {
+      if (std::ranges::find(report.device_notes, note) == report.device_notes.end()) {
+        report.device_notes.push_back(note);
+      }
+    }
   }
   report.trace = measured_trace(schedule, measurements, "wall");
   if (options.virtual_clock) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
@@ -86,6 +87,8 @@ struct RunReport {
   std::vector<MemoryPeaks> memory;     ///< by rank: high-water marks of the arena
   std::vector<Bytes> arenas;           ///< by rank: size of the block that was taken
   std::vector<std::vector<ExecutedOperation>> executed;  ///< by rank: log of the last step
+  /// How the devices of this process ran what they were given, where there was a choice.
+  std::vector<std::string> device_notes;
   bool stopped = false;            ///< by RunOptions::stop, before all steps were done
   std::int64_t skipped_steps = 0;  ///< that changed no weight: loss or gradient norm was no number
   double loss_scale = 1;           ///< at the end; 1 unless the schedule computes in fp16

@@ -443,11 +443,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/,
   }
   standin_enqueue(
       stream,
-      [](void* argument) {
-        const std::unique_ptr<Call> made(static_cast<Call*>(argument));
-        made->compute();
-      },
-      call.release());
+      [](void* argument) { static_cast<const Call*>(argument)->compute(); },
+      call.release(),
+      [](void* argument) { delete static_cast<Call*>(argument); });
   return CUBLAS_STATUS_SUCCESS;
 }
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "device_code.h"
 #include "device_memory.h"
 #include "device_stream.h"
+#include "graph_capture.h"
 #include "happens_before.h"
 #include "problems.h"
 #include "standins.h"
@@ -86,9 +88,9 @@ void launch(cudaStream_t stream, std::function<void()> operation) {
       held = std::exchange(mutation().held, nullptr);
     }
   }
-  stream->stream.enqueue(std::move(operation));
+  standin::put(stream, std::move(operation));
   if (held) {
-    stream->stream.enqueue(std::move(held));
+    standin::put(stream, std::move(held));
   }
 }
 
@@ -108,10 +110,11 @@ cudaError_t refuse(cudaError_t code, const std::string& text) {
 
 void touch(
     cudaStream_t stream, const void* data, std::size_t bytes, bool writes, const char* what) {
-  if (const auto wrong =
-          standin::happens_before().touch(stream->number, data, bytes, writes, what)) {
-    standin::note_problem(*wrong);
-  }
+  standin::note(stream, [data, bytes, writes, what = std::string(what)](cudaStream_t on) {
+    if (const auto wrong = standin::happens_before().touch(on->number, data, bytes, writes, what)) {
+      standin::note_problem(*wrong);
+    }
+  });
 }
 
 /// The device's side of a copy; the host's side is the program's business.
@@ -153,8 +156,8 @@ int standin_mutation_calls() {
 }
 
 void standin_begin(void* stream) {
-  auto* const own = static_cast<cudaStream_t>(stream);
-  standin::happens_before().enqueue(own->number, own->device);
+  standin::note(static_cast<cudaStream_t>(stream),
+                [](cudaStream_t on) { standin::happens_before().enqueue(on->number, on->device); });
 }
 
 void standin_touch(
@@ -172,8 +175,9 @@ void standin_problem(const char* text) {
   standin::note_problem(text);
 }
 
-void standin_enqueue(void* stream, void (*run)(void*), void* argument) {
-  static_cast<cudaStream_t>(stream)->stream.enqueue([run, argument] { run(argument); });
+void standin_enqueue(void* stream, void (*run)(void*), void* argument, void (*release)(void*)) {
+  standin::put(static_cast<cudaStream_t>(stream),
+               [run, kept = std::shared_ptr<void>(argument, release)] { run(kept.get()); });
 }
 
 bool standin_may_touch(const void* data, std::size_t bytes, const char* what) {
@@ -223,11 +227,17 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaMalloc(void** data, size_t bytes) {
+  if (standin::spoils_capture("cudaMalloc")) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   *data = standin::device_memory().allocate(bytes);
   return *data != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaFree(void* data) {
+  if (standin::spoils_capture("cudaFree")) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   if (data == nullptr) {
     return cudaSuccess;
   }
@@ -240,7 +250,8 @@ cudaError_t cudaFree(void* data) {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
   const StandinOptions now = options();
   const std::uint64_t number = machine().streams++;
-  *stream = new CUstream_st{{{now.seed, now.longest_delay_us}, number}, number, current_device};
+  *stream =
+      new CUstream_st{{{now.seed, now.longest_delay_us}, number}, number, current_device, nullptr};
   return cudaSuccess;
 }
 
@@ -254,12 +265,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (standin::spoils_capture("cudaStreamSynchronize", stream)) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   stream->stream.synchronize();
   host_saw(stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (standin::spoils_capture("cudaStreamQuery", stream)) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   if (!stream->stream.idle()) {
     return cudaErrorNotReady;
   }
@@ -268,6 +285,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
+  if (standin::spoils_capture("cudaStreamWaitEvent for an event outside", stream)) {
+    return cudaErrorStreamCaptureIsolation;
+  }
   if (is_mutated(kStandinDropWait, stream)) {
     return cudaSuccess;
   }
@@ -283,6 +303,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaMemcpyAsync(
     void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (kind != cudaMemcpyDeviceToDevice &&
+      standin::spoils_capture("a copy of the host's memory", stream)) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   if (!may_copy(to, from, bytes, kind)) {
     return cudaErrorInvalidValue;
   }
@@ -293,7 +317,7 @@ cudaError_t cudaMemcpyAsync(
   if (kind != cudaMemcpyDeviceToHost) {
     touch(stream, to, bytes, true, "cudaMemcpyAsync");
   }
-  stream->stream.enqueue([=] {
+  standin::put(stream, [=] {
     if (bytes > 0 && may_copy(to, from, bytes, kind)) {
       std::memmove(to, from, bytes);
     }
@@ -307,7 +331,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stre
   }
   standin_begin(stream);
   touch(stream, to, bytes, true, "cudaMemsetAsync");
-  stream->stream.enqueue([=] {
+  standin::put(stream, [=] {
     if (bytes > 0 && may_touch(to, bytes, "cudaMemsetAsync")) {
       std::memset(to, value, bytes);
     }
@@ -327,6 +351,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (standin::spoils_capture("cudaEventRecord", stream)) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   if (is_mutated(kStandinDropRecord, stream)) {
     return cudaSuccess;
   }
@@ -338,6 +365,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (standin::spoils_capture("cudaEventQuery")) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   const std::uint64_t recording = event->progress->recorded();
   if (recording == 0) {
     return refuse(cudaErrorInvalidResourceHandle, "cudaEventQuery of an event never recorded");
@@ -350,6 +380,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (standin::spoils_capture("cudaEventSynchronize")) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
   const std::uint64_t recording = event->progress->recorded();
   if (recording == 0) {
     return refuse(cudaErrorInvalidResourceHandle, "cudaEventSynchronize before its recording");
@@ -430,34 +463,5 @@ cudaError_t cudaLaunchKernel(const void* kernel,
   standin_begin(stream);
   launch(stream, entry.bind(arguments));
   return cudaSuccess;
-}
-
-const char* cudaGetErrorName(cudaError_t code) {
-  switch (code) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorNoDevice:
-      return "cudaErrorNoDevice";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorInvalidResourceHandle:
-      return "cudaErrorInvalidResourceHandle";
-    case cudaErrorNotReady:
-      return "cudaErrorNotReady";
-    default:
-      return "cudaErrorUnknown";
-  }
-}
-
-const char* cudaGetErrorString(cudaError_t code) {
-  if (code == cudaErrorMemoryAllocation) {
-    return "out of memory";
-  }
-  return code == cudaErrorNoDevice ? "no CUDA-capable device is detected"
-                                   : standin::last_problem_of_this_thread();
 }
 }

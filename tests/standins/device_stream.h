@@ -14,6 +14,8 @@
 
 namespace standin {
 
+struct Capture;
+
 using HostClock = std::chrono::steady_clock;
 
 /// How often an event was recorded, and which of these recordings its stream has reached.
@@ -82,4 +84,5 @@ struct CUstream_st {
   standin::DeviceStream stream;
   std::uint64_t number = 0;
   int device = 0;
+  std::shared_ptr<standin::Capture> capture;  ///< what goes into a graph instead
 };

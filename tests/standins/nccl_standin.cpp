@@ -70,7 +70,7 @@ struct Group {
 thread_local Group group;
 
 void run_batch(void* argument) {
-  const std::unique_ptr<Batch> batch(static_cast<Batch*>(argument));
+  auto* const batch = static_cast<Batch*>(argument);
   NcclMember& member = batch->communicator->member;
   const std::shared_ptr<NcclTeam> team = member.team;
   if (batch->fault != kStandinNoFault) {
@@ -114,7 +114,9 @@ void enqueue(Batch&& batch) {
   for (const NcclCall& call : batch.messages) {
     touch_buffers(batch, call);
   }
-  standin_enqueue(stream, run_batch, new Batch(std::move(batch)));
+  standin_enqueue(stream, run_batch, new Batch(std::move(batch)), [](void* argument) {
+    delete static_cast<Batch*>(argument);
+  });
 }
 
 /// Whether this batch is the one that changes places with the next.

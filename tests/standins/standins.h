@@ -55,7 +55,8 @@ void standin_begin(void* stream);
 /// neither certain to be over nor certain to come later.
 void standin_touch(
     void* stream, const void* data, std::size_t bytes, bool writes, const char* what);
-void standin_enqueue(void* stream, void (*run)(void*), void* argument);
+/// `argument` is the stream's until it is released; a graph runs it as often as it is launched.
+void standin_enqueue(void* stream, void (*run)(void*), void* argument, void (*release)(void*));
 /// False, with the problem noted, where a stream may not touch these bytes.
 bool standin_may_touch(const void* data, std::size_t bytes, const char* what);
 void standin_problem(const char* text);

@@ -12,6 +12,7 @@
 #include "runtime/compute/kernels/cross_entropy.h"
 #include "runtime/compute/kernels/element_wise.h"
 #include "runtime/compute/kernels/embedding.h"
+#include "runtime/compute/kernels/experts.h"
 #include "runtime/compute/kernels/gated_update.h"
 #include "runtime/compute/kernels/layer_norm.h"
 #include "runtime/compute/kernels/optimizer.h"
@@ -26,21 +27,29 @@
 /// `name(kernel, count)` of OperationKernels, a function of kernels/ on the CPU, and an entry of
 /// the device's code; count: rows or elements, as the functor is called.
 #define STAGEWRIGHT_LAUNCHED_KERNELS(call)                                                         \
-  call(add, Add<float>) call(add_bias, AddBias<float>) call(add_columns, AddColumns<float>)        \
-      call(copy_columns, CopyColumns<float>) call(add_bias_residual, AddBiasResidual<float>) call( \
-          column_sum, ColumnSum<float>) call(cross_entropy_backward, CrossEntropyBackward<float>)  \
-          call(dropout, Dropout<float>) call(embedding_forward, EmbeddingForward<float>) call(     \
-              fill, Fill<float>) call(gelu_backward, GeluBackward<float>)                          \
-              call(gelu_forward, GeluForward<float>) call(                                         \
-                  layer_norm_forward, LayerNormForward<float>) call(layer_norm_input_gradient,     \
-                                                                    LayerNormInputGradient<float>) \
-                  call(position_forward, PositionForward<float>) call(                             \
-                      relu_backward, ReluBackward<float>) call(relu_forward, ReluForward<float>)   \
-                      call(rms_norm_forward, RmsNormForward<float>)                                \
-                          call(rms_norm_input_gradient, RmsNormInputGradient<float>)               \
-                              call(rms_norm_parameter_gradient, RmsNormParameterGradient<float>)   \
-                                  call(row_max, RowMax<float>)                                     \
-                                      call(row_squared_error, RowSquaredError<float>)              \
+  call(balance_gradient, BalanceGradient<float>) call(choose_experts, ChooseExperts<float>) call(  \
+      choose_experts_backward, ChooseExpertsBackward<float>) call(combine_rows,                    \
+                                                                  CombineRows<float>)              \
+      call(combine_rows_backward, CombineRowsBackward<float>) call(                                \
+          dispatch_rows, DispatchRows<float>) call(place_rows, PlaceRows) call(add, Add<float>)    \
+          call(add_bias, AddBias<float>) call(add_columns, AddColumns<float>) call(                \
+              copy_columns, CopyColumns<float>) call(add_bias_residual, AddBiasResidual<float>)    \
+              call(column_sum, ColumnSum<float>)                                                   \
+                  call(cross_entropy_backward, CrossEntropyBackward<float>) call(                  \
+                      dropout, Dropout<float>) call(embedding_forward, EmbeddingForward<float>)    \
+                      call(fill, Fill<float>) call(gelu_backward, GeluBackward<float>) call(       \
+                          gelu_forward, GeluForward<float>) call(layer_norm_forward,               \
+                                                                 LayerNormForward<float>)          \
+                          call(layer_norm_input_gradient, LayerNormInputGradient<float>) call(     \
+                              position_forward, PositionForward<float>)                            \
+                              call(relu_backward, ReluBackward<float>) call(                       \
+                                  relu_forward, ReluForward<float>) call(rms_norm_forward,         \
+                                                                         RmsNormForward<float>)    \
+                                  call(rms_norm_input_gradient, RmsNormInputGradient<float>) call( \
+                                      rms_norm_parameter_gradient,                                 \
+                                      RmsNormParameterGradient<float>)                             \
+                                      call(row_max, RowMax<float>) call(row_squared_error,         \
+                                                                        RowSquaredError<float>)    \
                                           call(row_sum_exp, RowSumExp<float>) call(                \
                                               squared_error_backward, SquaredErrorBackward<float>) \
                                               call(swiglu_backward, SwigluBackward<float>)         \

@@ -225,18 +225,9 @@ struct BalanceGradient {
   }
 };
 
-struct ExpertChoice {
-  const float* scores;
-  float* gates;
-  std::int32_t* choices;
-  std::int32_t* places;
-  std::int32_t* counts;
-  Index chosen;
-  Index parts;
-  Index experts;  ///< of a part
-  Index largest;  ///< rows of a part
-};
-void choose_experts(const ExpertChoice& arguments, Index rows);
+void choose_experts(const ChooseExperts<float>& kernel, Index rows);
+/// One row: all choices.
+void place_rows(const PlaceRows& kernel, Index teams);
 void choose_experts_backward(const ChooseExpertsBackward<float>& kernel, Index rows);
 void balance_gradient(const BalanceGradient<float>& kernel, Index sequences);
 void dispatch_rows(const DispatchRows<float>& kernel, Index rows);

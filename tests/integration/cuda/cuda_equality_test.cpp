@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "standin_library.h"
 #include "tests/integration/cuda/cuda_runs.h"
@@ -34,6 +34,48 @@ TEST_P(CudaEquality, GptTrainsAsOnTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Layouts,
                          CudaEquality,
                          testing::ValuesIn(equal_layouts()),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+/// Experts, whose rows the host has to count.
+class CudaExperts : public testing::TestWithParam<Layout> {};
+
+TEST_P(CudaExperts, TrainAsOnTheCpu) {
+  const Style style = styles_of(GetParam()).front();
+  const bool narrow = GetParam().compute != DType::kFloat32;
+  expect_as_on_the_cpu(schedule_of(small_model(style), GetParam(), sgd()), narrow ? 1e-2 : 1e-5);
+}
+
+/// Those of the CPU's tests, and every kind of parallelism at once on 8 ranks.
+[[nodiscard]] std::vector<Layout> layouts_with_experts() {
+  std::vector<Layout> layouts = expert_layouts();
+  layouts.insert(layouts.end(), context_expert_layouts().begin(), context_expert_layouts().end());
+  layouts.push_back({.name = "dp2_tp2_pp2_ep2_zero1",
+                     .dp = 2,
+                     .tp = 2,
+                     .pp = 2,
+                     .ep = 2,
+                     .zero_stage = 1,
+                     .experts = true});
+  layouts.push_back({.name = "dp4_pp2_ep4_interleaved_zero2",
+                     .dp = 4,
+                     .pp = 2,
+                     .ep = 4,
+                     .virtual_stages = 2,
+                     .schedule = "interleaved-1f1b",
+                     .zero_stage = 2,
+                     .experts = true});
+  layouts.push_back({.name = "dp4_ep2_bf16",
+                     .dp = 4,
+                     .ep = 2,
+                     .zero_stage = 1,
+                     .compute = DType::kBFloat16,
+                     .experts = true});
+  return layouts;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts,
+                         CudaExperts,
+                         testing::ValuesIn(layouts_with_experts()),
                          [](const auto& chosen) { return chosen.param.name; });
 
 [[nodiscard]] Layout layout_named(const std::string& name) {
@@ -97,8 +139,30 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 // The widened operations round where the CPU's do; bf16 products sum in another order.
+// Attention is cuDNN's where this program knows it: it says so.
+TEST(CudaPrecision, AttentionInSixteenBitsIsCudnns) {
+  const auto notes = [](const char* layout) {
+    const auto report = train_on_cuda(
+        schedule_of(small_model(Style::kLlama, 3), layout_named(layout), adamw()), {.steps = 1});
+    EXPECT_TRUE(report) << report.error().to_string();
+    EXPECT_EQ(problems_of_standins(), "");
+    return report ? report->device_notes : std::vector<std::string>();
+  };
+#if defined(STAGEWRIGHT_STANDIN_CUDNN)
+  EXPECT_THAT(
+      notes("dp2_tp2_pp2_bf16_zero1"),
+      testing::Contains(testing::AllOf(testing::HasSubstr("2 heads on 1 of 8, causal, bf16"),
+                                       testing::HasSubstr("): cuDNN "))));
+  EXPECT_THAT(notes("tp2_cp2_bf16_zero1"),
+              testing::Contains("attention: blockwise, since keys and values come round a ring"));
+#else
+  EXPECT_THAT(notes("dp2_tp2_pp2_bf16_zero1"),
+              testing::Contains(testing::HasSubstr("built without cuDNN's headers")));
+#endif
+}
+
 TEST(CudaPrecision, MixedPrecisionTrainsAsOnTheCpu) {
-  for (const char* name : {"dp2_tp2_pp2_bf16_zero1", "dp2_sp2_fp16_zero3"}) {
+  for (const char* name : {"dp2_tp2_pp2_bf16_zero1", "dp2_sp2_fp16_zero3", "tp2_cp2_bf16_zero1"}) {
     SCOPED_TRACE(name);
     expect_as_on_the_cpu(schedule_of(small_model(Style::kGpt, 3), layout_named(name), adamw()),
                          1e-2);
@@ -126,7 +190,7 @@ TEST(CudaUpdates, NeedNoClipping) {
 TEST(CudaTrace, HasTheTimesOfTheDevice) {
   const Schedule schedule =
       schedule_of(small_model(Style::kGpt, 3), layout_named("pp2_1f1b"), sgd());
-  const auto report = train_on_cuda(schedule, {.steps = 1});
+  const auto report = train_on_cuda(schedule, {.steps = 1, .traced_steps = 1});
   ASSERT_TRUE(report) << report.error().to_string();
   ASSERT_FALSE(report->trace.events.empty());
   for (const TraceEvent& event : report->trace.events) {

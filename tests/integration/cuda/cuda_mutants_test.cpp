@@ -54,10 +54,11 @@ void make_wrong(const Mutant& mutant) {
 /// What gave it away; "" if nothing did.
 [[nodiscard]] std::string caught(const Mutant& mutant) {
   static const auto right = train(schedule(), kSteps);
-  const auto report = train_on_cuda(
-      schedule(), {.steps = kSteps, .timeout = std::chrono::seconds(3), .before_steps = [&mutant] {
-                     make_wrong(mutant);
-                   }});
+  const auto report = train_on_cuda(schedule(),
+                                    {.steps = kSteps,
+                                     .timeout = std::chrono::seconds(3),
+                                     .traced_steps = kSteps,
+                                     .before_steps = [&mutant] { make_wrong(mutant); }});
   if (const std::string problems = problems_of_standins(); !problems.empty()) {
     return problems.substr(0, problems.find('\n'));
   }

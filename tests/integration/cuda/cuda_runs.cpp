@@ -42,6 +42,15 @@ class WatchedDevice final : public ComputeDevice {
   void upload(void* to, std::span<const std::byte> from) override { device_->upload(to, from); }
   void download(std::span<std::byte> to, const void* from) override { device_->download(to, from); }
   void synchronize() override { device_->synchronize(); }
+  [[nodiscard]] bool reads_back(const Operation& operation) const override {
+    return device_->reads_back(operation);
+  }
+  [[nodiscard]] bool replays() const override { return device_->replays(); }
+  void run_static(std::size_t run, const std::function<void()>& execute) override {
+    device_->run_static(run, execute);
+  }
+  void end_step() override { device_->end_step(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return device_->notes(); }
   [[nodiscard]] bool queues() const override { return device_->queues(); }
   void use_queue(void* queue) override {
     queue_ = queue;
@@ -70,12 +79,14 @@ class WatchedDevice final : public ComputeDevice {
 
 namespace {
 
-[[nodiscard]] CudaOptions standin_options(int device) {
+[[nodiscard]] CudaOptions standin_options(int device, ReplayUse replay) {
   return {.device = device,
           .cuda_library = standin_cuda_file(),
           .cublas_lt_library = standin_cublas_lt_file(),
+          .cudnn_library = standin_cudnn_file(),
           .image = kAnyImage,
-          .gemm_workspace = Bytes(std::int64_t{1} << 16)};
+          .gemm_workspace = Bytes(std::int64_t{1} << 16),
+          .replay = replay};
 }
 
 [[nodiscard]] Result<RunReport> train_with(const Schedule& schedule,
@@ -86,6 +97,7 @@ namespace {
   const SampledBatches batches(data, schedule, kTrainingSeed);
   const std::vector<const Schedule*> schedule_of_rank(schedule.ranks.size(), &schedule);
   options.steps = run_with.steps;
+  options.traced_steps = run_with.traced_steps;
   options.seed = kTrainingSeed;
   options.timeout = run_with.timeout;
   return run(schedule_of_rank, batches, options);
@@ -93,8 +105,8 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<ComputeDevice> make_watched_cuda_device(RankId rank) {
-  auto device = make_cuda_device(standin_options(static_cast<int>(rank.value())));
+std::unique_ptr<ComputeDevice> make_watched_cuda_device(RankId rank, ReplayUse replay) {
+  auto device = make_cuda_device(standin_options(static_cast<int>(rank.value()), replay));
   if (!device) {
     throw BackendError(device.error());
   }
@@ -110,7 +122,9 @@ Result<RunReport> train_on_cuda(const Schedule& schedule, const CudaRun& run_wit
     }
     return world;
   };
-  options.make_device = make_watched_cuda_device;
+  options.make_device = [replay = run_with.replay](RankId rank) {
+    return make_watched_cuda_device(rank, replay);
+  };
   return train_with(schedule, run_with, std::move(options));
 }
 
@@ -118,7 +132,7 @@ Result<RunReport> train_on_one_device(const Schedule& schedule, const CudaRun& r
   RunOptions options;
   options.timeout = run_with.timeout;
   configure_standins(run_with.standins);
-  if (auto shared = share_cuda_device(options, standin_options(0)); !shared) {
+  if (auto shared = share_cuda_device(options, standin_options(0, run_with.replay)); !shared) {
     return pass_on(std::move(shared));
   }
   options.make_world = [&run_with, make = options.make_world](const WorldSpec& spec) {

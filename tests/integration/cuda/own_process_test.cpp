@@ -44,6 +44,7 @@ constexpr std::array<std::byte, 1> kAnyImage{};
                                       .token = "processes"},
                                      {.cuda_library = standin_cuda_file(),
                                       .cublas_lt_library = standin_cublas_lt_file(),
+                                      .cudnn_library = standin_cudnn_file(),
                                       .image = kAnyImage,
                                       .gemm_workspace = Bytes(std::int64_t{1} << 16)},
                                      standin_nccl_file());
@@ -104,6 +105,7 @@ TEST(OwnProcess, ADeviceThatIsMissingIsAnError) {
                                      {.rank = 1, .ranks = 2, .local_rank = 1},
                                      {.cuda_library = standin_cuda_file(),
                                       .cublas_lt_library = standin_cublas_lt_file(),
+                                      .cudnn_library = standin_cudnn_file(),
                                       .image = kAnyImage});
   configure_standins({});
   ASSERT_FALSE(prepared);

@@ -6,6 +6,8 @@
 set -uo pipefail
 stagewright=$1
 export STAGEWRIGHT_CUDART_LIBRARY=$2 STAGEWRIGHT_CUBLASLT_LIBRARY=$3 STAGEWRIGHT_NCCL_LIBRARY=$4
+STAGEWRIGHT_CUDNN_LIBRARY=$(dirname "$2")/libstandin_cudnn.so
+export STAGEWRIGHT_CUDNN_LIBRARY
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -26,6 +26,8 @@ run_check() { "$root/scripts/gpu_check.sh" --programs "$work/bin" --small --out 
 
 over_the_standins() {
   export STAGEWRIGHT_CUDART_LIBRARY=$4 STAGEWRIGHT_CUBLASLT_LIBRARY=$5 STAGEWRIGHT_NCCL_LIBRARY=$6
+  STAGEWRIGHT_CUDNN_LIBRARY=$(dirname "$4")/libstandin_cudnn.so
+  export STAGEWRIGHT_CUDNN_LIBRARY
   export GPU_CHECK_DEVICE_TYPE=h200 STANDIN_NCCL_FOLDER=$work
   run_check
   local code=$?
@@ -67,6 +69,8 @@ without_a_gpu() {
 # A step that hangs is ended, and said to have.
 hanging() {
   export STAGEWRIGHT_CUDART_LIBRARY=$4 STAGEWRIGHT_CUBLASLT_LIBRARY=$5 STAGEWRIGHT_NCCL_LIBRARY=$6
+  STAGEWRIGHT_CUDNN_LIBRARY=$(dirname "$4")/libstandin_cudnn.so
+  export STAGEWRIGHT_CUDNN_LIBRARY
   rm "$work/bin/gpu_check"
   printf '#!/usr/bin/env bash\nif [[ $1 == kernels ]]; then tail -f /dev/null; fi\nexec "%s" "$@"\n' "$gpu_check" \
     >"$work/bin/gpu_check"

@@ -44,6 +44,7 @@ class ProfileCuda : public testing::Test {
   std::map<std::string, std::string> libraries_ = {
       {"STAGEWRIGHT_CUDART_LIBRARY", STAGEWRIGHT_STANDIN_CUDART},
       {"STAGEWRIGHT_CUBLASLT_LIBRARY", STAGEWRIGHT_STANDIN_CUBLASLT},
+      {"STAGEWRIGHT_CUDNN_LIBRARY", "/no/such/libcudnn.so"},
       {"STAGEWRIGHT_NVML_LIBRARY", STAGEWRIGHT_STANDIN_NVML}};
 };
 

@@ -33,6 +33,14 @@ std::string standin_cublas_lt_file() {
 #endif
 }
 
+std::string standin_cudnn_file() {
+#if defined(STAGEWRIGHT_STANDIN_CUDNN)
+  return STAGEWRIGHT_STANDIN_CUDNN;
+#else
+  return "/no/such/libcudnn.so";
+#endif
+}
+
 void configure_standins(const StandinOptions& options) {
   entry<decltype(&standin_configure)>(standin_cuda_file(), "standin_configure")(&options);
   inject_nccl_fault(kStandinNoFault, 0, 0);

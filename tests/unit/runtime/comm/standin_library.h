@@ -12,6 +12,8 @@ namespace stagewright {
 [[nodiscard]] std::string standin_cuda_file();
 [[nodiscard]] std::string standin_nccl_file();
 [[nodiscard]] std::string standin_cublas_lt_file();
+/// A name of no file where there is no such stand-in.
+[[nodiscard]] std::string standin_cudnn_file();
 
 void configure_standins(const StandinOptions& options);
 void inject_nccl_fault(StandinFault fault, int rank, int operation);

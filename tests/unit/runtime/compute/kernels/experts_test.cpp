@@ -28,13 +28,17 @@ Route route(const Floats& scores) {
   choose_experts({.scores = scores.data(),
                   .gates = route.gates.data(),
                   .choices = route.choices.data(),
-                  .places = route.places.data(),
-                  .counts = route.counts.data(),
-                  .chosen = kChosen,
-                  .parts = kParts,
-                  .experts = kOwn,
-                  .largest = kLargest},
+                  .experts = kParts * kOwn,
+                  .chosen = kChosen},
                  kRows);
+  place_rows({.choices = route.choices.data(),
+              .places = route.places.data(),
+              .counts = route.counts.data(),
+              .choice_count = kRows * kChosen,
+              .parts = kParts,
+              .experts = kOwn,
+              .largest = kLargest},
+             1);
   return route;
 }
 
