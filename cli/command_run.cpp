@@ -339,6 +339,7 @@ void print(std::ostream& out, const RunReport& report, bool apart) {
 ExitCode run_command(const Context& context, RunCommand& command) {
   const auto trained = train(context, command);
   if (!trained) {
+    tell_others(command.place, trained.error());
     return context.report(trained.error());
   }
   const RunReport& report = trained->report;

@@ -1,11 +1,13 @@
 #include "cli/run_place.h"
 
+#include <chrono>
 #include <ostream>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "runtime/comm/failed_start.h"
 #include "runtime/trainer/own_process.h"
 #include "runtime/trainer/shared_device.h"
 
@@ -78,7 +80,14 @@ Result<void> go_to(const RunPlace& place,
                    RunOptions& options) {
   if (place.launch) {
     if (schedule.ranks.size() == static_cast<std::size_t>(place.launch->ranks)) {
-      return run_one_rank(options, *place.launch, place.cuda);
+      if (auto prepared = run_one_rank(options, *place.launch, place.cuda); !prepared) {
+        return prepared;
+      }
+      options.make_world = [met = place.met, make = options.make_world](const WorldSpec& spec) {
+        met->store(true);
+        return make(spec);
+      };
+      return {};
     }
     return fail(ErrorCode::kInvalidInput,
                 fmt::format("has {} ranks, but {} processes were started (WORLD_SIZE); start one "
@@ -93,6 +102,13 @@ Result<void> go_to(const RunPlace& place,
     }
   }
   return {};
+}
+
+void tell_others(const RunPlace& place, const Error& error) {
+  constexpr auto kLimit = std::chrono::seconds(10);
+  if (place.launch && !place.met->load()) {
+    tell_failed_start(*place.launch, error, kLimit);
+  }
 }
 
 }  // namespace stagewright

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,6 +29,8 @@ struct RunPlace {
   /// Who this process is, where each rank has one of its own; else they are threads of this one.
   std::optional<LaunchEnvironment> launch;
   CudaOptions cuda;
+  /// Whether the ranks have been asked to meet: from then on they tell each other of failures.
+  std::shared_ptr<std::atomic<bool>> met = std::make_shared<std::atomic<bool>>(false);
   /// Whether this process writes and prints what comes out.
   [[nodiscard]] bool reports() const { return !launch || launch->rank == 0; }
 };
@@ -41,5 +45,8 @@ struct RunPlace {
                                  const Schedule& schedule,
                                  const std::string& plan_file,
                                  RunOptions& options);
+
+/// Lets the other processes know where this one could not begin.
+void tell_others(const RunPlace& place, const Error& error);
 
 }  // namespace stagewright

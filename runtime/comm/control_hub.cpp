@@ -39,6 +39,7 @@ ControlHub::ControlHub(ControlHubOptions options, TcpListener listener)
       places_(places_of(options_.world)),
       listener_(std::move(listener)),
       port_(listener_.port()),
+      no_start_(options_.no_start),
       join_deadline_(in(options_.join_limit)),
       thread_([this] { run(); }) {}
 
@@ -69,7 +70,7 @@ void ControlHub::run() {
     }
     if (stopping_.load()) {
       end = end.value_or(in(options_.goodbye_limit));
-      if (present() == 0 || now >= *end) {
+      if ((present() == 0 && all_told()) || now >= *end) {
         return;
       }
     }
@@ -105,6 +106,8 @@ void ControlHub::handle(Peer& peer, const ControlMessage& message) {
   if (!peer.rank) {
     if (message.kind == ControlKind::kHello) {
       greet(peer, message);
+    } else if (message.kind == ControlKind::kNoStart) {
+      begin_no_more(peer, message);
     } else {
       refuse(peer, "the first message has to be a hello");
     }
@@ -127,6 +130,7 @@ void ControlHub::handle(Peer& peer, const ControlMessage& message) {
     case ControlKind::kWelcome:
     case ControlKind::kRefused:
     case ControlKind::kAsk:
+    case ControlKind::kNoStart:
       return lose(peer, "it sent a message out of turn");
   }
 }
@@ -140,6 +144,10 @@ void ControlHub::greet(Peer& peer, const ControlMessage& hello) {
                   fmt::format("rank {} is none of the {} ranks of this run; WORLD_SIZE differs",
                               hello.rank,
                               options_.world.ranks));
+  }
+  if (!no_start_.empty()) {
+    told_.insert(hello.rank);
+    return refuse(peer, no_start_);
   }
   if (peer_of(hello.rank) != nullptr) {
     return refuse(peer,
@@ -177,6 +185,31 @@ void ControlHub::give_up_joining() {
   for (const auto& peer : peers_) {
     refuse(*peer, why);
   }
+}
+
+/// A rank cannot begin: all that are here and all that come are told.
+void ControlHub::begin_no_more(Peer& peer, const ControlMessage& message) {
+  peer.gone = true;
+  if (message.extra != options_.token || welcomed_) {
+    return;
+  }
+  told_.insert(message.rank);
+  if (no_start_.empty()) {
+    no_start_ = message.text;
+    aborted_ = true;
+  }
+  for (const auto& other : peers_) {
+    if (other->rank && !other->gone) {
+      told_.insert(*other->rank);
+      refuse(*other, no_start_);
+    }
+  }
+}
+
+/// Whether nobody is left who would wait for a run that does not begin.
+bool ControlHub::all_told() const {
+  const std::size_t others = static_cast<std::size_t>(options_.world.ranks) - 1;
+  return no_start_.empty() || told_.size() - told_.count(0) >= others;
 }
 
 void ControlHub::note_arrival(const ControlMessage& message) {

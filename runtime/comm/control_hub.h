@@ -24,6 +24,8 @@ struct ControlHubOptions {
   std::string gift;          ///< what every rank gets when all have come
   Duration join_limit{};     ///< for all ranks to come
   Duration goodbye_limit{};  ///< at the end, for the others to say goodbye
+  /// Why there is no run; then all that come are told, and the end waits for them to come.
+  std::string no_start{};
 };
 
 /// Of rank 0: the process that all ranks of a run are connected to.  It brings them together, tells
@@ -70,6 +72,8 @@ class ControlHub {
   void greet(Peer& peer, const ControlMessage& hello);
   void welcome_all();
   void give_up_joining();
+  void begin_no_more(Peer& peer, const ControlMessage& message);
+  [[nodiscard]] bool all_told() const;
   void note_arrival(const ControlMessage& message);
   void begin_report(const ControlMessage& message);
   void note_answer(std::uint32_t rank, const std::string& answer);
@@ -91,6 +95,8 @@ class ControlHub {
   std::map<std::pair<std::uint32_t, std::uint64_t>, Meeting> meetings_;  // place, sequence
   std::optional<Report> report_;
   std::set<std::uint32_t> finished_;
+  std::string no_start_;          ///< why the run does not begin
+  std::set<std::uint32_t> told_;  ///< ranks that know
   bool welcomed_ = false;
   bool aborted_ = false;
   Deadline join_deadline_;

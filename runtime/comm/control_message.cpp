@@ -108,7 +108,7 @@ Result<std::optional<ControlMessage>> take_message(std::string& bytes) {
   }
   message.text = reader.text();
   message.extra = reader.text();
-  if (!reader.complete() || kind > static_cast<std::uint8_t>(ControlKind::kGoodbye) ||
+  if (!reader.complete() || kind > static_cast<std::uint8_t>(ControlKind::kNoStart) ||
       code > static_cast<std::uint8_t>(ErrorCode::kBackendFailed)) {
     return foreign();
   }

@@ -20,6 +20,7 @@ enum class ControlKind : std::uint8_t {
   kAsk,       ///< from 0: what are you doing?
   kActivity,  ///< to 0: text = the answer
   kGoodbye,   ///< to 0: the rank has ended well
+  kNoStart,   ///< to 0, instead of a hello: the rank cannot begin; text = why, extra = token
 };
 
 /// An operation of a group or a link: which place of the world (0: all ranks, then the groups, then

@@ -12,6 +12,7 @@
 #include "core/base/check.h"
 #include "runtime/backend_error.h"
 #include "runtime/comm/control_hub.h"
+#include "runtime/comm/failed_start.h"
 #include "runtime/comm/nccl_communicator.h"
 #include "runtime/comm/nccl_rank.h"
 #include "runtime/comm/world_places.h"
@@ -19,6 +20,9 @@
 namespace stagewright {
 
 namespace {
+
+/// For the other ranks to come and hear that this one cannot begin.
+constexpr auto kNoStartLimit = std::chrono::seconds(10);
 
 struct Libraries {
   std::shared_ptr<const CudaLibrary> cuda;
@@ -211,10 +215,12 @@ Result<std::unique_ptr<World>> make_nccl_world(const WorldSpec& spec, const Nccl
   }
   Result<Libraries> libraries = load(options);
   if (!libraries) {
+    tell_failed_start(options.launch, libraries.error(), kNoStartLimit);
     return pass_on(std::move(libraries));
   }
   Result<std::unique_ptr<ControlHub>> hub = start_hub(spec, options, *libraries->nccl);
   if (!hub) {
+    tell_failed_start(options.launch, hub.error(), kNoStartLimit);
     return pass_on(std::move(hub));
   }
   Result<std::unique_ptr<ControlLink>> link =

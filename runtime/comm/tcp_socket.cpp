@@ -142,7 +142,15 @@ Result<void> TcpSocket::receive(std::string& into) {
   }
 }
 
-Result<TcpListener> TcpListener::listen(std::uint16_t port) {
+namespace {
+
+struct BoundSocket {
+  TcpSocket socket;
+  std::uint16_t port = 0;
+};
+
+/// On all addresses; nothing, with errno, where it cannot be.
+[[nodiscard]] std::optional<BoundSocket> bind_to(std::uint16_t port) {
   TcpSocket made(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
   const int no = 0;
@@ -156,8 +164,17 @@ Result<TcpListener> TcpListener::listen(std::uint16_t port) {
   }
   auto* const address = reinterpret_cast<sockaddr*>(&any);
   if (made.descriptor() < 0 || ::bind(made.descriptor(), address, size) != 0 ||
-      ::listen(made.descriptor(), SOMAXCONN) != 0 ||
       ::getsockname(made.descriptor(), address, &size) != 0) {
+    return std::nullopt;
+  }
+  return BoundSocket{std::move(made), ntohs(any.sin6_port)};
+}
+
+}  // namespace
+
+Result<TcpListener> TcpListener::listen(std::uint16_t port) {
+  std::optional<BoundSocket> bound = bind_to(port);
+  if (!bound || ::listen(bound->socket.descriptor(), SOMAXCONN) != 0) {
     return fail(
         ErrorCode::kIo,
         fmt::format("cannot listen for the other ranks on port {}: {}; set MASTER_PORT to a "
@@ -165,7 +182,15 @@ Result<TcpListener> TcpListener::listen(std::uint16_t port) {
                     port,
                     reason()));
   }
-  return TcpListener(std::move(made), ntohs(any.sin6_port));
+  return TcpListener(std::move(bound->socket), bound->port);
+}
+
+Result<ReservedPort> ReservedPort::reserve() {
+  std::optional<BoundSocket> bound = bind_to(0);
+  if (!bound) {
+    return fail(ErrorCode::kIo, "no free port: " + reason());
+  }
+  return ReservedPort(std::move(bound->socket), bound->port);
 }
 
 std::optional<TcpSocket> TcpListener::accept() {

@@ -56,6 +56,21 @@ class TcpListener {
   std::uint16_t port_ = 0;
 };
 
+/// A free port that the system gives to nobody else while this lives; this process and others may
+/// listen on it.
+class ReservedPort {
+ public:
+  /// kIo where the system has none.
+  [[nodiscard]] static Result<ReservedPort> reserve();
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+ private:
+  ReservedPort(TcpSocket socket, std::uint16_t port) : socket_(std::move(socket)), port_(port) {}
+
+  TcpSocket socket_;  ///< bound, and nobody can connect to it
+  std::uint16_t port_ = 0;
+};
+
 /// Returns when `descriptor` can be read or `limit` has passed; whether it can.
 [[nodiscard]] bool await_readable(int descriptor, std::chrono::milliseconds limit);
 

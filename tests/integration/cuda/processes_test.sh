@@ -2,9 +2,9 @@
 # Tests `stagewright run` with one process per rank, over the stand-ins: it trains as threads on the CPU do, a process
 # that dies ends the others, and processes that do not fit the plan are refused.
 #
-#   processes_test.sh STAGEWRIGHT CUDART CUBLASLT NCCL
+#   processes_test.sh STAGEWRIGHT CUDART CUBLASLT NCCL RESERVE_PORTS
 set -uo pipefail
-stagewright=$1
+stagewright=$1 reserve_ports=$5
 export STAGEWRIGHT_CUDART_LIBRARY=$2 STAGEWRIGHT_CUBLASLT_LIBRARY=$3 STAGEWRIGHT_NCCL_LIBRARY=$4
 STAGEWRIGHT_CUDNN_LIBRARY=$(dirname "$2")/libstandin_cudnn.so
 export STAGEWRIGHT_CUDNN_LIBRARY
@@ -25,17 +25,33 @@ cat >"$work/two.plan.json" <<PLAN
   "zero_stage": 1 }
 PLAN
 
-# processes COUNT ARGUMENT ...: a process for each rank, whose output goes to RANK.out and RANK.err.
-processes() {
-  local count=$1 rank port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
-  shift
+# Ports that the system gives to nobody else while the program runs that holds them.
+coproc ports { "$reserve_ports" 8; }
+mapfile -t -n 8 port_list <&"${ports[0]}"
+
+# begin COUNT: before the processes of a run of so many ranks.
+begin() {
+  count=$1 port=${port_list[0]}
+  port_list=("${port_list[@]:1}")
   rm -rf "$work/nccl"
   mkdir "$work/nccl"
   pids=()
+}
+# start RANK ARGUMENT ...: the process of a rank, whose output goes to RANK.out and RANK.err.
+start() {
+  local rank=$1
+  shift
+  RANK=$rank WORLD_SIZE=$count LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=$port STANDIN_NCCL_FOLDER=$work/nccl \
+    "$stagewright" run "$work/two.plan.json" --data "$data" "$@" >"$work/$rank.out" 2>"$work/$rank.err" &
+  pids+=($!)
+}
+# processes COUNT ARGUMENT ...: a process for each rank.
+processes() {
+  local rank
+  begin "$1"
+  shift
   for ((rank = 0; rank < count; ++rank)); do
-    RANK=$rank WORLD_SIZE=$count LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=$port STANDIN_NCCL_FOLDER=$work/nccl \
-      "$stagewright" run "$work/two.plan.json" --data "$data" "$@" >"$work/$rank.out" 2>"$work/$rank.err" &
-    pids+=($!)
+    start "$rank" "$@"
   done
 }
 # Waits for them; their exit codes are in `ended`.
@@ -72,6 +88,20 @@ kill -KILL "${pids[2]}"
 await
 expect "no process goes on alone ($ended)" bash -c '[[ " $1" != *" 0 "* ]]' _ "$ended"
 expect "rank 0 says who is gone: $(cat "$work/0.err")" grep -q 'rank 2' "$work/0.err"
+
+# One that cannot begin ends the others at once, and they say why.
+SECONDS=0
+begin 4
+for rank in 0 2 3; do
+  start $rank --steps 3 --device cuda
+done
+STAGEWRIGHT_CUDART_LIBRARY=/no/such/library.so start 1 --steps 3 --device cuda
+await
+expect "no process begins alone ($ended)" bash -c '[[ " $1" != *" 0 "* ]]' _ "$ended"
+expect "it takes $SECONDS s" test "$SECONDS" -lt 30
+for rank in 0 2 3; do
+  expect "rank $rank says why: $(cat "$work/$rank.err")" grep -q 'rank 1 cannot begin: the CUDA runtime is missing' "$work/$rank.err"
+done
 
 processes 2 --steps 1 --device cuda
 await

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "runtime/comm/control_link.h"
+#include "runtime/comm/failed_start.h"
 
 namespace stagewright {
 namespace {
@@ -191,6 +192,48 @@ TEST(ControlHub, LetsARankGoThatSaysGoodbye) {
   ranks.zero->link().send(
       {.kind = ControlKind::kGaveUp, .meetings = {{0, 0, 0}}, .text = "rank 0 waited"});
   EXPECT_EQ(ranks.zero->reason(), "rank 0 waited: not arrived: rank 1 (has finished)");
+}
+
+// One that cannot begin says so; whoever is there, and whoever comes later, hears it at once.
+TEST(ControlHub, ARankThatCannotBeginEndsTheStartOfAll) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto hub = hub_of(3, kLong);
+  auto first = join(*hub, {.rank = 0, .ranks = 3});
+  tell_failed_start(
+      {.rank = 1, .ranks = 3, .host = "127.0.0.1", .port = hub->port(), .token = "run 1"},
+      {ErrorCode::kUnsupported, "no CUDA device", {}},
+      kLong);
+  EXPECT_THAT(problem(std::move(first)),
+              HasSubstr("refused by rank 0: rank 1 cannot begin: no CUDA device"));
+  auto late = join(*hub, {.rank = 2, .ranks = 3});
+  EXPECT_THAT(problem(std::move(late)), HasSubstr("rank 1 cannot begin: no CUDA device"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST(ControlHub, RankZeroWaitsToTellThatItCannotBegin) {
+  const auto port = ReservedPort::reserve().value();
+  const LaunchEnvironment zero{
+      .rank = 0, .ranks = 2, .host = "127.0.0.1", .port = port.port(), .token = "run 1"};
+  auto other = std::async(std::launch::async, [&zero] {
+    LaunchEnvironment one = zero;
+    one.rank = 1;
+    const auto link = ControlLink::join(one, fingerprint(world_of(2)), kLong);
+    return link ? std::string() : link.error().to_string();
+  });
+  tell_failed_start(zero, {ErrorCode::kNotFound, "no such plan", {}}, kLong);
+  EXPECT_THAT(other.get(), HasSubstr("rank 0 cannot begin: no such plan"));
+}
+
+TEST(ControlHub, AStrangerEndsNoStart) {
+  auto hub = hub_of(2, kLong);
+  auto first = join(*hub, {.rank = 0});
+  tell_failed_start(
+      {.rank = 1, .ranks = 2, .host = "127.0.0.1", .port = hub->port(), .token = "run 2"},
+      {ErrorCode::kUnsupported, "no CUDA device", {}},
+      kLong);
+  auto second = join(*hub, {.rank = 1});
+  EXPECT_EQ(problem(std::move(first)), "");
+  EXPECT_EQ(problem(std::move(second)), "");
 }
 
 }  // namespace
