@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "runtime/comm/failed_start.h"
+#include "runtime/comm/mpi_launch.h"
 #include "runtime/trainer/own_process.h"
 #include "runtime/trainer/shared_device.h"
 
@@ -20,6 +21,19 @@ namespace {
     return ReplayUse::kNever;
   }
   return name == "always" ? ReplayUse::kAlways : ReplayUse::kWhereFaster;
+}
+
+[[nodiscard]] tl::unexpected<Error> refuse_without_nccl(std::string_view who,
+                                                        int processes,
+                                                        std::string_view otherwise) {
+  return fail(ErrorCode::kUnsupported,
+              fmt::format("{} says that {} processes run the plan together, which only those with "
+                          "NCCL can; pass --device cuda, or {} to run all ranks as threads of "
+                          "this process",
+                          who,
+                          processes,
+                          otherwise),
+              "--device");
 }
 
 }  // namespace
@@ -49,20 +63,20 @@ Result<RunPlace> find_run_place(const RunPlaceOptions& options, bool live_trace)
   place.cuda.replay = replay_use(options.replay);
   const Variables variables = process_environment();
   const auto ranks = variables("WORLD_SIZE");
-  if (!ranks || *ranks == "1" || !variables("RANK")) {
+  const bool by_torchrun = ranks && *ranks != "1" && variables("RANK");
+  const std::optional<int> by_mpi = by_torchrun ? std::nullopt : processes_of_mpi(variables);
+  if (!by_torchrun && !by_mpi) {
     return place;
   }
-  auto launch = read_launch_environment(variables);
+  if (by_mpi && device != "cuda") {
+    return refuse_without_nccl("mpirun", *by_mpi, "start one process");
+  }
+  auto launch = by_mpi ? meet_by_mpi() : read_launch_environment(variables);
   if (!launch) {
     return pass_on(std::move(launch));
   }
   if (device != "cuda") {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("WORLD_SIZE says that {} processes run the plan together, which only "
-                            "those with NCCL can; pass --device cuda, or unset RANK and WORLD_SIZE "
-                            "to run all ranks as threads of this process",
-                            launch->ranks),
-                "--device");
+    return refuse_without_nccl("WORLD_SIZE", launch->ranks, "unset RANK and WORLD_SIZE");
   }
   if (live_trace) {
     return fail(ErrorCode::kUnsupported,
@@ -89,12 +103,13 @@ Result<void> go_to(const RunPlace& place,
       };
       return {};
     }
-    return fail(ErrorCode::kInvalidInput,
-                fmt::format("has {} ranks, but {} processes were started (WORLD_SIZE); start one "
-                            "for each rank",
-                            schedule.ranks.size(),
-                            place.launch->ranks),
-                plan_file);
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("has {} ranks, but {} processes were started (WORLD_SIZE or mpirun); start one "
+                    "for each rank",
+                    schedule.ranks.size(),
+                    place.launch->ranks),
+        plan_file);
   }
   if (place.device == "cuda") {
     if (auto shared = share_cuda_device(options, place.cuda); !shared) {

@@ -33,6 +33,7 @@ struct Fault {
   StandinFault kind = kStandinNoFault;
   int rank = 0;
   int operation = 0;
+  std::string name;  ///< of the calls that count; "": all that go on a stream
 };
 
 /// What a member of a communicator has to do on one stream, all of it begun at once.
@@ -162,10 +163,12 @@ ncclResult_t enqueue_batches() {
   return made;
 }
 
-[[nodiscard]] StandinFault fault_of(NcclMember& member) {
+/// Of a call on a stream, or of one that makes a communicator.
+[[nodiscard]] StandinFault fault_of(int rank, const std::string& name, bool on_stream) {
   const std::lock_guard lock(library().mutex);
   Fault& fault = library().fault;
-  if (fault.kind == kStandinNoFault || member.rank != fault.rank || fault.operation-- > 0) {
+  const bool counts = fault.name.empty() ? on_stream : fault.name == name;
+  if (fault.kind == kStandinNoFault || rank != fault.rank || !counts || fault.operation-- > 0) {
     return kStandinNoFault;
   }
   return std::exchange(fault.kind, kStandinNoFault);
@@ -203,7 +206,8 @@ ncclResult_t call(const NcclCall& made, ncclComm_t communicator, cudaStream_t st
   } else {
     batch.collectives.emplace_back(member.next_collective++, made);
   }
-  if (const StandinFault fault = fault_of(member); fault != kStandinNoFault) {
+  if (const StandinFault fault = fault_of(member.rank, standin::name_of(made.kind), true);
+      fault != kStandinNoFault) {
     batch.fault = fault;
   }
   return group.depth > 0 ? ncclSuccess : enqueue_batches();
@@ -215,7 +219,12 @@ extern "C" {
 
 void standin_nccl_fault(StandinFault fault, int rank, int operation) {
   const std::lock_guard lock(library().mutex);
-  library().fault = {fault, rank, operation};
+  library().fault = {fault, rank, operation, {}};
+}
+
+void standin_nccl_fault_in(const char* name, StandinFault fault, int rank, int operation) {
+  const std::lock_guard lock(library().mutex);
+  library().fault = {fault, rank, operation, name};
 }
 
 void standin_nccl_swap(int rank, int call) {
@@ -239,6 +248,9 @@ ncclResult_t ncclCommInitRankConfig(
     ncclComm_t* communicator, int size, ncclUniqueId id, int rank, ncclConfig_t* /*config*/) {
   if (rank < 0 || rank >= size) {
     return ncclInvalidArgument;
+  }
+  if (fault_of(rank, "ncclCommInitRank", false) != kStandinNoFault) {
+    return ncclSystemError;
   }
   std::shared_ptr<NcclTeam> team;
   {
@@ -270,6 +282,9 @@ ncclResult_t ncclCommInitRankConfig(
 ncclResult_t ncclCommSplit(
     ncclComm_t parent, int color, int key, ncclComm_t* made, ncclConfig_t* /*config*/) {
   NcclMember& member = parent->member;
+  if (fault_of(member.rank, "ncclCommSplit", false) != kStandinNoFault) {
+    return ncclSystemError;
+  }
   const auto [team, rank] = member.team->split(member, member.next_split++, color, key);
   *made = nullptr;
   if (team != nullptr) {

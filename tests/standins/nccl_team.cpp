@@ -30,24 +30,6 @@ using stagewright::Reduction;
   }
 }
 
-[[nodiscard]] const char* name_of(CallKind kind) {
-  switch (kind) {
-    case CallKind::kAllReduce:
-      return "ncclAllReduce";
-    case CallKind::kReduceScatter:
-      return "ncclReduceScatter";
-    case CallKind::kAllGather:
-      return "ncclAllGather";
-    case CallKind::kBroadcast:
-      return "ncclBroadcast";
-    case CallKind::kSend:
-      return "ncclSend";
-    case CallKind::kReceive:
-      return "ncclRecv";
-  }
-  return "";
-}
-
 /// What all ranks of a collective must agree on.
 [[nodiscard]] bool agree(const NcclCall& a, const NcclCall& b) {
   return a.kind == b.kind && a.count == b.count && a.type == b.type && a.peer == b.peer &&
@@ -75,6 +57,24 @@ std::size_t size_of(ncclDataType_t type) {
     default:
       return 4;
   }
+}
+
+const char* name_of(CallKind kind) {
+  switch (kind) {
+    case CallKind::kAllReduce:
+      return "ncclAllReduce";
+    case CallKind::kReduceScatter:
+      return "ncclReduceScatter";
+    case CallKind::kAllGather:
+      return "ncclAllGather";
+    case CallKind::kBroadcast:
+      return "ncclBroadcast";
+    case CallKind::kSend:
+      return "ncclSend";
+    case CallKind::kReceive:
+      return "ncclRecv";
+  }
+  return "";
 }
 
 std::string describe(const NcclCall& call) {

@@ -39,6 +39,8 @@ struct NcclCall {
 
 [[nodiscard]] std::size_t size_of(ncclDataType_t type);
 /// "ncclAllReduce of 8 elements of type 7"
+/// "ncclAllReduce".
+[[nodiscard]] const char* name_of(CallKind kind);
 [[nodiscard]] std::string describe(const NcclCall& call);
 
 class NcclTeam;

@@ -33,6 +33,10 @@ enum StandinFault {
 /// on has this fault.
 void standin_nccl_fault(StandinFault fault, int rank, int operation);
 
+/// The same, counting only calls of this name: "ncclAllGather"; also of those that make a
+/// communicator, "ncclCommInitRank" and "ncclCommSplit", which return an error.
+void standin_nccl_fault_in(const char* name, StandinFault fault, int rank, int operation);
+
 /// One call of a device that does not happen as it was made.
 enum StandinMutation {
   kStandinNoMutation,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 /// Between a matrix and some neighbouring columns of it.
@@ -18,7 +19,8 @@ struct CopyColumns {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = whole + row * stride + begin;
     T* out = part + row * width;
-    team.each(width, [=](Index i) { out[i] = in[i]; });
+    const auto copy = [](Index i, const T* from, T* to) { to[i] = from[i]; };
+    team.each(width, over(copy, reads(in), writes(out)));
   }
 };
 
@@ -34,9 +36,10 @@ struct AddColumns {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const T* in = part + row * width;
     T* out = whole + row * stride + begin;
-    team.each(width, [=](Index i) {
-      out[i] = static_cast<T>(static_cast<float>(out[i]) + static_cast<float>(in[i]));
-    });
+    const auto add = [](Index i, const T* from, T* to) {
+      to[i] = static_cast<T>(static_cast<float>(to[i]) + static_cast<float>(from[i]));
+    };
+    team.each(width, over(add, reads(in), changes(out)));
   }
 };
 

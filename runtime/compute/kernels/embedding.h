@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 #include "runtime/compute/kernels/token_places.h"
 
@@ -26,9 +27,11 @@ struct EmbeddingForward {
     T* out = y + row * width;
     if (entry >= 0 && entry < vocab_rows) {
       const T* in = table + entry * width;
-      team.each(width, [=](Index i) { out[i] = in[i]; });
+      const auto copy = [](Index i, const T* from, T* to) { to[i] = from[i]; };
+      team.each(width, over(copy, reads(in), writes(out)));
     } else {
-      team.each(width, [=](Index i) { out[i] = static_cast<T>(0.0F); });
+      const auto clear = [](Index i, T* to) { to[i] = static_cast<T>(0.0F); };
+      team.each(width, over(clear, writes(out)));
     }
   }
 };
@@ -57,7 +60,10 @@ struct EmbeddingGradient {
       if (entry >= 0 && entry < vocab_rows) {
         const T* in = dy + r * width + first;
         float* out = dtable + entry * width + first;
-        team.each(columns, [=](Index i) { out[i] += static_cast<float>(in[i]); });
+        const auto add = [](Index i, const T* from, float* to) {
+          to[i] += static_cast<float>(from[i]);
+        };
+        team.each(columns, over(add, reads(in), changes(out)));
       }
     }
   }
@@ -77,9 +83,10 @@ struct PositionForward {
     const T* in = x + row * width;
     const T* shift = positions + places.in_sequence(row) * width;
     T* out = y + row * width;
-    team.each(width, [=](Index i) {
-      out[i] = static_cast<T>(static_cast<float>(in[i]) + static_cast<float>(shift[i]));
-    });
+    const auto add = [](Index i, const T* a, const T* b, T* to) {
+      to[i] = static_cast<T>(static_cast<float>(a[i]) + static_cast<float>(b[i]));
+    };
+    team.each(width, over(add, reads(in), reads(shift), writes(out)));
   }
 };
 
@@ -99,7 +106,10 @@ struct PositionGradient {
     const Index first = (token - places.first_row % tokens + tokens) % tokens;
     for (Index row = first; row < rows; row += tokens) {
       const T* in = dy + row * width;
-      team.each(width, [=](Index i) { out[i] += static_cast<float>(in[i]); });
+      const auto add = [](Index i, const T* from, float* to) {
+        to[i] += static_cast<float>(from[i]);
+      };
+      team.each(width, over(add, reads(in), changes(out)));
     }
   }
 };

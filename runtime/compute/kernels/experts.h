@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 
 /// Row kernels around the experts of a layer: which of them each token visits, and the way of its
@@ -89,7 +90,8 @@ struct DispatchRows {
     const T* in = x + row * width;
     for (Index c = 0; c < chosen; ++c) {
       T* out = y + places[row * chosen + c] * width;
-      team.each(width, [=](Index i) { out[i] = in[i]; });
+      const auto copy = [](Index i, const T* from, T* to) { to[i] = from[i]; };
+      team.each(width, over(copy, reads(in), writes(out)));
     }
   }
 };
@@ -140,7 +142,10 @@ struct CombineRowsBackward {
       const float gate = gates[at];
       const float sum = team.sum(
           width, [=](Index i) { return static_cast<float>(in[i]) * static_cast<float>(made[i]); });
-      team.each(width, [=](Index i) { out[i] = static_cast<T>(gate * static_cast<float>(in[i])); });
+      const auto scale = [=](Index i, const T* from, T* to) {
+        to[i] = static_cast<T>(gate * static_cast<float>(from[i]));
+      };
+      team.each(width, over(scale, reads(in), writes(out)));
       team.once([&] { dgates[at] = sum; });
     }
   }

@@ -99,6 +99,8 @@ struct ArrayList<First, Rest...> {
 
 template <class Body, class... Arrays>
 struct BodyOver {
+  /// 16 bytes of the narrowest elements.
+  static constexpr Index kPack = ((sizeof(*Arrays::array) == 2) || ...) ? 8 : 4;
   Body body;
   ArrayList<Arrays...> arrays;
   SW_HOST_DEVICE auto operator()(Index i) const { return arrays.call(body, i); }

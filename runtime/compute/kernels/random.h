@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 #include "runtime/compute/kernels/token_places.h"
 
@@ -90,10 +91,11 @@ struct Dropout {
       const T* in = x + row * width + first;
       T* out = y + row * width + first;
       const float* drawn = uniform + offset;
-      team.each(count, [=](Index i) {
-        const float kept = static_cast<float>(in[i]) * keep_scale;
-        out[i] = static_cast<T>(drawn[i] >= limit ? kept : 0.0F);
-      });
+      const auto drop = [=](Index i, const T* from, const float* draws, T* to) {
+        const float kept = static_cast<float>(from[i]) * keep_scale;
+        to[i] = static_cast<T>(draws[i] >= limit ? kept : 0.0F);
+      };
+      team.each(count, over(drop, reads(in), reads(drawn), writes(out)));
       team.sync();
     }
   }

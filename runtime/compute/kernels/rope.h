@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/compute/kernels/operands_in_packs.h"
 #include "runtime/compute/kernels/portable.h"
 #include "runtime/compute/kernels/token_places.h"
 
@@ -74,12 +75,14 @@ struct RopeRotation {
     for (Index head = 0; head < heads; ++head) {
       T* low = x + row * stride + head * head_dim;
       T* high = low + half;
-      team.each(half, [=](Index i) {
-        const auto a = static_cast<float>(low[i]);
-        const auto b = static_cast<float>(high[i]);
-        low[i] = static_cast<T>(a * cosine[i] - b * sine[i]);
-        high[i] = static_cast<T>(b * cosine[i] + a * sine[i]);
-      });
+      const auto turn = [](Index i, T* x_low, T* x_high, const float* c, const float* s) {
+        const auto a = static_cast<float>(x_low[i]);
+        const auto b = static_cast<float>(x_high[i]);
+        x_low[i] = static_cast<T>(a * c[i] - b * s[i]);
+        x_high[i] = static_cast<T>(b * c[i] + a * s[i]);
+      };
+      team.each(half,
+                over(turn, changes(low), changes(high), reads<float>(cosine), reads<float>(sine)));
     }
     team.sync();
   }

@@ -52,6 +52,11 @@ void inject_nccl_fault(StandinFault fault, int rank, int operation) {
       fault, rank, operation);
 }
 
+void inject_nccl_fault_in(const std::string& call, StandinFault fault, int rank, int operation) {
+  entry<decltype(&standin_nccl_fault_in)>(standin_nccl_file(), "standin_nccl_fault_in")(
+      call.c_str(), fault, rank, operation);
+}
+
 std::string problems_of_standins() {
   return entry<decltype(&standin_problems)>(standin_cuda_file(), "standin_problems")();
 }

@@ -17,6 +17,7 @@ namespace stagewright {
 
 void configure_standins(const StandinOptions& options);
 void inject_nccl_fault(StandinFault fault, int rank, int operation);
+void inject_nccl_fault_in(const std::string& call, StandinFault fault, int rank, int operation);
 [[nodiscard]] std::string problems_of_standins();
 
 /// See standins.h.  How many calls of the kind there were: mutation_calls().
