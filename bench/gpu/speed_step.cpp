@@ -14,7 +14,8 @@ namespace stagewright::gpu_check {
 
 namespace {
 
-constexpr std::int32_t kWarmUp = 2;
+/// Until what is replayed as graphs has been measured and chosen.
+constexpr std::int32_t kWarmUp = 9;
 
 struct Timed {
   const char* name;
@@ -111,7 +112,11 @@ Result<StepResult> time_model(const std::string& model, const StepOptions& optio
                     {"tflops", flops / seconds / 1e12},
                     {"mfu", peak ? nlohmann::json(flops / seconds / *peak) : nlohmann::json()},
                     {"memory_bytes", ran->memory.front().total.count()},
-                    {"loss", ran->trace.losses.back()}};
+                    {"loss", ran->trace.losses.back()},
+                    {"device_notes", ran->device_notes}};
+  for (const std::string& note : ran->device_notes) {
+    result.summary += "; " + note;
+  }
   return result;
 }
 
