@@ -55,8 +55,13 @@ bool CudaReplay::capture(Run& run, const std::function<void()>& execute) {
   const CudaLibrary& cuda = queue_.cuda();
   cudaGraph_t graph = nullptr;
   std::string failed;
-  cuda.check(cuda.cudaStreamBeginCapture(queue_.stream(), cudaStreamCaptureModeThreadLocal),
-             "cudaStreamBeginCapture");
+  if (const cudaError_t begun =
+          cuda.cudaStreamBeginCapture(queue_.stream(), cudaStreamCaptureModeThreadLocal);
+      begun != cudaSuccess) {
+    run.given_up = true;
+    refused_ = cuda.cudaGetErrorString(begun);
+    return false;
+  }
   try {
     execute();
   } catch (const BackendError& error) {

@@ -206,8 +206,7 @@ CudnnBackward CudnnBackward::build(CudnnGraph& graph, const CudnnAttentionCase& 
       .dq_sums = graph.in_memory(
           CUDNN_DATA_FLOAT, at.queries(), {at.h * at.s * at.d, at.s * at.d, at.d, 1})};
   // row_sums = <doutput, output> of each query.
-  const CudnnTensor products = graph.passing(
-      CUDNN_DATA_FLOAT, at.queries(), {at.h * at.s * at.d, at.s * at.d, at.h * at.d, 1});
+  const CudnnTensor products = graph.passing(CUDNN_DATA_FLOAT, at.queries());
   const CudnnTensor sums = graph.passing(CUDNN_DATA_FLOAT, at.rows());
   graph.pointwise(CUDNN_POINTWISE_MUL, made.doutput, made.output, products);
   graph.reduce(CUDNN_REDUCE_TENSOR_ADD, products, sums);

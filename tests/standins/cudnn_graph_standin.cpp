@@ -291,6 +291,11 @@ std::string objection(const GraphOperation& operation) {
 }
 
 std::string objection(const std::vector<GraphOperation>& operations) {
+  for (const GraphOperation& operation : operations) {
+    if (operation.output.extent() < operation.output.elements()) {
+      return fmt::format("elements of tensor {} lie over each other", operation.output.id);
+    }
+  }
   std::set<std::int64_t> written;
   std::set<std::int64_t> read;
   for (const GraphOperation& operation : operations) {

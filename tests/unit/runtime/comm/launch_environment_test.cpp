@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/comm/mpi_launch.h"
+
 namespace stagewright {
 namespace {
 
@@ -69,6 +71,20 @@ TEST(LaunchEnvironment, NamesAVariableThatIsMissingOrNoNumber) {
   EXPECT_EQ(problem(values), "RANK: '8' is no number from 0 to 7");
   values["RANK"] = "5x";
   EXPECT_EQ(problem(values), "RANK: '5x' is no number from 0 to 7");
+}
+
+TEST(MpiLaunch, CountsTheProcessesThatMpiHasStarted) {
+  const auto count = [](const Values& values) {
+    return processes_of_mpi([&values](const std::string& name) {
+      const auto found = values.find(name);
+      return found == values.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  EXPECT_EQ(count({}), std::nullopt);
+  EXPECT_EQ(count({{"OMPI_COMM_WORLD_SIZE", "4"}}), 4);
+  EXPECT_EQ(count({{"PMI_SIZE", "2"}}), 2);
+  EXPECT_EQ(count({{"PMI_SIZE", "1"}}), std::nullopt);
+  EXPECT_EQ(count({{"PMI_SIZE", "two"}}), std::nullopt);
 }
 
 }  // namespace
