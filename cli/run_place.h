@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
-#include <CLI/App.hpp>
+namespace CLI {
+class App;
+}
 
 #include "cli/context.h"
 #include "core/base/result.h"
