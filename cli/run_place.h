@@ -5,16 +5,16 @@
 #include <optional>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 #include "cli/context.h"
 #include "core/base/result.h"
 #include "core/schedule/schedule.h"
 #include "runtime/comm/launch_environment.h"
 #include "runtime/compute/cuda_device.h"
 #include "runtime/trainer/trainer.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace stagewright {
 
