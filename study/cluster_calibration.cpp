@@ -81,7 +81,7 @@ Result<void> use_profile(const DataFiles& files,
 void add_links(const Profile& profile, std::vector<CollectiveRun>& runs) {
   std::map<std::int32_t, CollectiveRun> by_ranks;
   for (const MeasuredLink& link : profile.links) {
-    if (link.operation == name_of(OpKind::kAllReduce) && link.ranks > 1) {
+    if (link.operation == name_of(OpKind::kAllReduce) && !link.in_layers && link.ranks > 1) {
       CollectiveRun& run = by_ranks[link.ranks];
       run.nodes = 1;
       run.per_node = link.ranks;

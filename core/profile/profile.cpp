@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <tuple>
 
 namespace stagewright {
 
@@ -45,17 +46,18 @@ Duration beyond(std::span<const MeasuredLink> points, Bytes bytes) {
 
 std::optional<Profile::LinkTime> Profile::link(std::string_view operation,
                                                std::int32_t ranks,
-                                               Bytes bytes) const {
-  const auto before = [&](const MeasuredLink& link) {
-    return link.operation < operation || (link.operation == operation && link.ranks < ranks);
+                                               Bytes bytes,
+                                               bool in_layers) const {
+  const std::tuple wanted(operation, in_layers, ranks);
+  const auto kind = [](const MeasuredLink& link) {
+    return std::tuple(std::string_view(link.operation), link.in_layers, link.ranks);
   };
-  const auto same = [&](const MeasuredLink& link) {
-    return link.operation == operation && link.ranks == ranks;
-  };
+  const auto before = [&](const MeasuredLink& link) { return kind(link) < wanted; };
+  const auto same = [&](const MeasuredLink& link) { return kind(link) == wanted; };
   const auto begin = std::partition_point(links.begin(), links.end(), before);
   const auto end = std::partition_point(begin, links.end(), same);
   if (begin == end) {
-    return std::nullopt;
+    return in_layers ? link(operation, ranks, bytes) : std::nullopt;
   }
   const auto above = std::partition_point(
       begin, end, [bytes](const MeasuredLink& link) { return link.bytes < bytes; });
@@ -69,6 +71,13 @@ std::optional<Profile::LinkTime> Profile::link(std::string_view operation,
     return LinkTime{above->time.median, true};
   }
   return LinkTime{on_line(*(above - 1), *above, bytes), false};
+}
+
+bool in_order(const MeasuredLink& before, const MeasuredLink& behind) {
+  const auto place = [](const MeasuredLink& link) {
+    return std::tuple(std::string_view(link.operation), link.in_layers, link.ranks, link.bytes);
+  };
+  return place(before) < place(behind);
 }
 
 }  // namespace stagewright

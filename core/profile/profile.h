@@ -44,6 +44,10 @@ struct MeasuredLink {
   std::int32_t ranks = 2;
   Bytes bytes{};  ///< of the message
   MeasuredTime time;
+  /// Met between a layer's operations, where whoever comes first waits for the others: times last
+  /// from a member's own turn on, and `time.median` is their mean (summarize_mean).  Else all
+  /// members are there when it begins.
+  bool in_layers = false;
   friend bool operator==(const MeasuredLink&, const MeasuredLink&) = default;
 };
 
@@ -55,20 +59,25 @@ struct Profile {
   std::map<std::string, std::string> made_by;  ///< program version, libraries, host, date
   std::vector<MeasuredOperation> operations;   ///< ascending by key
   std::vector<MeasuredSegment> segments;       ///< ascending by key
-  std::vector<MeasuredLink> links;             ///< ascending by operation, ranks, bytes
+  std::vector<MeasuredLink> links;             ///< ascending by in_order()
   friend bool operator==(const Profile&, const Profile&) = default;
 
   [[nodiscard]] const MeasuredOperation* operation(std::string_view key) const;
   [[nodiscard]] const MeasuredSegment* segment(std::string_view key) const;
-  /// Interpolated in message size (linear between measured sizes; flagged beyond them).
+  /// Interpolated in message size (linear between measured sizes; flagged beyond them).  A
+  /// collective in layers that nobody met there takes what it takes alone.
   struct LinkTime {
     Duration time{};
     bool extrapolated = false;
   };
   [[nodiscard]] std::optional<LinkTime> link(std::string_view operation,
                                              std::int32_t ranks,
-                                             Bytes bytes) const;
+                                             Bytes bytes,
+                                             bool in_layers = false) const;
 };
+
+/// Order of Profile::links.
+[[nodiscard]] bool in_order(const MeasuredLink& before, const MeasuredLink& behind);
 
 [[nodiscard]] std::string to_json_text(const Profile& profile);
 [[nodiscard]] Result<Profile> parse_profile(std::string_view text, std::string_view where);

@@ -53,6 +53,9 @@ ordered_json to_json(const MeasuredLink& link) {
   ordered_json json = {
       {"operation", link.operation}, {"ranks", link.ranks}, {"bytes", exact(link.bytes)}};
   write_time(json, link.time);
+  if (link.in_layers) {
+    json["in_layers"] = true;
+  }
   return json;
 }
 
@@ -119,6 +122,7 @@ MeasuredLink read_link(JsonReader& reader) {
   }
   link.bytes = read_size(reader, "bytes");
   link.time = read_time(reader);
+  link.in_layers = reader.boolean_or("in_layers", false);
   return link;
 }
 
@@ -194,7 +198,7 @@ Result<Profile> parse_profile(std::string_view text, std::string_view where) {
       reader, "segments", "key", read_segment, [](const auto& item) { return item.key; });
   profile.links =
       read_ascending(reader, "links", "operation", read_link, [](const MeasuredLink& link) {
-        return std::tuple(link.operation, link.ranks, link.bytes);
+        return std::tuple(link.operation, link.in_layers, link.ranks, link.bytes);
       });
   if (auto done = reader.finish(); !done) {
     return pass_on(std::move(done));

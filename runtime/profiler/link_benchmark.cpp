@@ -251,9 +251,7 @@ Result<std::vector<MeasuredLink>> measure_links(const LinkBenchmarkOptions& opti
       }
     }
   }
-  std::ranges::sort(links, {}, [](const MeasuredLink& link) {
-    return std::tuple(link.operation, link.ranks, link.bytes);
-  });
+  std::ranges::sort(links, in_order);
   return links;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -137,6 +138,7 @@ Result<Profile> measure_segments(std::span<const Schedule> schedules,
   }
   result.operations = samples.operations();
   result.segments = samples.segments();
+  result.links = samples.links();
   return result;
 }
 
@@ -157,7 +159,8 @@ Result<Profile> profile(std::span<const Schedule> schedules, const ProfileOption
   if (!links) {
     return pass_on(std::move(links));
   }
-  result->links = std::move(*links);
+  std::ranges::move(*links, std::back_inserter(result->links));
+  std::ranges::sort(result->links, in_order);
   return result;
 }
 

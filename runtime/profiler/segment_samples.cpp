@@ -145,6 +145,17 @@ class Selections {
   std::map<std::tuple<ActionKind, StageId, BucketId>, Selection> known_;
 };
 
+/// Whether the rank does nothing else while the collective at `i` goes on: its input is the last
+/// operation's result, or it begins the action, and the next one is another's turn.
+[[nodiscard]] bool holds_up(const Selection& selection,
+                            std::span<const TraceEvent> events,
+                            std::size_t i) {
+  const TraceEvent& event = events[i];
+  return i + 1 < events.size() && computes(selection.ops[i + 1]) &&
+         events[i + 1].start >= event.end && i > 0 && computes(selection.ops[i - 1]) &&
+         event.ready >= events[i - 1].end;
+}
+
 /// What a run took: its operations, and the time between one's end and the next one's turn.
 [[nodiscard]] Duration time_of(std::span<const TraceEvent> events) {
   Duration sum = events.front().end - events.front().start;
@@ -178,6 +189,18 @@ void SegmentSamples::add(const Schedule& schedule, const Trace& trace, std::int3
         operations_[selection.keys[op]].push_back(events[op].end - events[op].start);
       }
     }
+    for (std::size_t op = 0; op < events.size(); ++op) {
+      const Operation& operation = selection.ops[op];
+      if (is_collective(operation) && operation.layer && operation.group &&
+          holds_up(selection, events, op)) {
+        const RankBinding& rank = schedule.ranks[action.rank.index()];
+        const Group& group = schedule.groups[rank.groups[operation.group->index()].index()];
+        collectives_[{std::string(name_of(operation.kind)),
+                      static_cast<std::int32_t>(group.members.size()),
+                      bytes_moved(operation).count()}]
+            .push_back(events[op].end - events[op].ready);
+      }
+    }
     for (const Selection::Segment& segment : selection.segments) {
       const std::size_t size = segment.run.last - segment.run.first + 1;
       Segment& samples = segments_[segment.key];
@@ -202,6 +225,15 @@ std::vector<MeasuredSegment> SegmentSamples::segments() const {
   for (const auto& [key, segment] : segments_) {
     measured.push_back(
         {key, segment.name, segment.operations, summarize(segment.times), segment.memory});
+  }
+  return measured;
+}
+
+std::vector<MeasuredLink> SegmentSamples::links() const {
+  std::vector<MeasuredLink> measured;
+  for (const auto& [key, times] : collectives_) {
+    const auto& [operation, ranks, bytes] = key;
+    measured.push_back({operation, ranks, Bytes(bytes), summarize_mean(times), true});
   }
   return measured;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/profile/profile.h"
@@ -18,6 +19,8 @@ namespace stagewright {
 /// they take depends on other ranks.
 ///
 /// A run takes the time of its operations and what lies between them, without waiting for others.
+/// What it waits is measured at the collectives between a layer's operations that nothing hides:
+/// from the turn of a member until it goes on.
 class SegmentSamples {
  public:
   /// Adds the steps of a trace from `first_step` on.  REQUIRES: a measured trace of `schedule` with
@@ -26,6 +29,8 @@ class SegmentSamples {
 
   [[nodiscard]] std::vector<MeasuredOperation> operations() const;
   [[nodiscard]] std::vector<MeasuredSegment> segments() const;
+  /// Of collectives in layers, in the order of Profile::links.
+  [[nodiscard]] std::vector<MeasuredLink> links() const;
 
  private:
   struct Segment {
@@ -36,6 +41,8 @@ class SegmentSamples {
   };
   std::map<std::string, std::vector<Duration>> operations_;
   std::map<std::string, Segment> segments_;
+  /// By operation, members and bytes.
+  std::map<std::tuple<std::string, std::int32_t, std::int64_t>, std::vector<Duration>> collectives_;
 };
 
 }  // namespace stagewright

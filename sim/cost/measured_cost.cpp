@@ -33,12 +33,12 @@ class ProfiledCost final : public CostModel {
   }
 
   [[nodiscard]] Price collective(const Operation& op, const GroupGeometry& group) const override {
-    const auto measured = link(name_of(op.kind), group, bytes_moved(op));
+    const auto measured = link(name_of(op.kind), group, bytes_moved(op), op.layer.has_value());
     return measured ? *measured : fallback_->collective(op, group);
   }
 
   [[nodiscard]] Price transfer(Bytes size, const GroupGeometry& ends) const override {
-    const auto measured = link("send", ends, size);
+    const auto measured = link("send", ends, size, false);
     return measured ? *measured : fallback_->transfer(size, ends);
   }
   [[nodiscard]] Duration issue(const Operation& op, const DeviceType& device) const override {
@@ -52,11 +52,12 @@ class ProfiledCost final : public CostModel {
   /// A profile is taken on one node: it says nothing about what leaves it.
   [[nodiscard]] std::optional<Price> link(std::string_view operation,
                                           const GroupGeometry& group,
-                                          Bytes size) const {
+                                          Bytes size,
+                                          bool in_layers) const {
     if (group.nodes != 1 || group.members <= 1) {
       return std::nullopt;
     }
-    const auto time = profile_.link(operation, group.members, size);
+    const auto time = profile_.link(operation, group.members, size, in_layers);
     if (!time) {
       return std::nullopt;
     }

@@ -21,5 +21,17 @@ TEST(DurationSamples, MedianAndHalfTheDistanceOfTheQuartiles) {
   EXPECT_EQ(summarize(samples({20, 10})), (MeasuredTime{Duration(15), Duration(2), 2}));
 }
 
+TEST(DurationSamples, MeansLeaveOutTheLongestFiftieth) {
+  EXPECT_EQ(summarize_mean({Duration(7)}), (MeasuredTime{Duration(7), Duration(0), 1}));
+  // One member waits, the other one does not: 10 and 30 in turns, and twice for another process.
+  std::vector<Duration> samples;
+  for (int i = 0; i < 49; ++i) {
+    samples.emplace_back(10);
+    samples.emplace_back(30);
+  }
+  samples.insert(samples.end(), 2, Duration(1'000'000));
+  EXPECT_EQ(summarize_mean(samples), (MeasuredTime{Duration(20), Duration(10), 100}));
+}
+
 }  // namespace
 }  // namespace stagewright

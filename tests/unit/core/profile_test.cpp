@@ -1,5 +1,6 @@
 #include "core/profile/profile.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -65,6 +66,23 @@ TEST(Profile, LinksOfOtherGroupsAreNotGuessed) {
   EXPECT_EQ(link_time(profile, "all-reduce", 3, 1000_B), "none");
   EXPECT_EQ(link_time(profile, "all-gather", 2, 1000_B), "none");
   EXPECT_EQ(link_time(Profile(), "send", 2, 1000_B), "none");
+}
+
+TEST(Profile, CollectivesInLayersHaveTimesOfTheirOwn) {
+  Profile profile = small_profile();
+  const MeasuredLink in_layers{
+      "all-reduce", 2, 1000_B, {Duration(35'000'000), Duration(1), 3}, true};
+  profile.links.insert(profile.links.begin() + 2, in_layers);
+  ASSERT_TRUE(std::ranges::is_sorted(profile.links, in_order));
+  const auto time = [&](std::int32_t ranks, bool inside) {
+    return to_string(profile.link("all-reduce", ranks, 1000_B, inside)->time);
+  };
+  EXPECT_EQ(time(2, true), "35 us");
+  EXPECT_EQ(time(2, false), "10 us");
+  EXPECT_EQ(time(4, true), "30 us");  // nobody met it there
+  const auto read = parse_profile(to_json_text(profile), "p.json");
+  ASSERT_TRUE(read.has_value()) << read.error().to_string();
+  EXPECT_EQ(*read, profile);
 }
 
 TEST(Profile, MoreBytesNeverTakeNegativeTime) {
