@@ -38,15 +38,15 @@ void sort_by_time(MemoryLane& lane) {
 }  // namespace
 
 LiveBytes MemoryLane::most_in(std::int64_t from, std::int64_t to) const {
-  LiveBytes most{};
+  LiveBytes fullest{};
   auto i = static_cast<std::size_t>(std::ranges::upper_bound(at, from) - at.begin());
   i = i == 0 ? 0 : i - 1;  // what was alive when the stretch began
   for (; i < at.size() && (at[i] < to || at[i] <= from); ++i) {
-    if (total_of(live[i]) > total_of(most)) {
-      most = live[i];
+    if (total_of(live[i]) > total_of(fullest)) {
+      fullest = live[i];
     }
   }
-  return most;
+  return fullest;
 }
 
 std::vector<MemoryLane> memory_lanes(const Trace& trace,
