@@ -140,7 +140,9 @@ RowLayout lay_out_rows(const ActionStore& store, const RankAxes& axes, const Row
   RowLayout layout;
   Layouter layouter(store, choices, layout);
   for (const RankId rank : choices.pinned) {
-    layouter.add_rank(rank, std::nullopt, true);
+    if (!store.lanes_of(rank).empty()) {  // it may have been pinned in another file
+      layouter.add_rank(rank, std::nullopt, true);
+    }
   }
   const auto axis = std::ranges::find_if(
       axes, [&](const RankAxis& a) { return choices.group_by && a.name == *choices.group_by; });

@@ -3,10 +3,29 @@
 #include <QtCore/QDateTime>
 #include <QtCore/QDir>
 #include <QtCore/QFileInfo>
+#include <QtCore/QRegularExpression>
 #include <QtCore/QStandardPaths>
 #include <QtCore/QTemporaryDir>
 
 namespace stagewright::gui {
+namespace {
+
+/// Beyond kKeptRuns, of the folders that this program has made: what a user renamed or put there
+/// stays, and so does what a link leads to.  `newest` stays although a clock that was set back may
+/// have given it the oldest name.
+void remove_oldest(const QDir& runs, const QString& newest) {
+  static const QRegularExpression made_here(
+      QStringLiteral("^\\d{4}-\\d\\d-\\d\\d-\\d{6}-\\d{3}-\\w{6}$"));
+  QStringList others =
+      runs.entryList(QDir::Dirs | QDir::NoDotAndDotDot | QDir::NoSymLinks, QDir::Name)
+          .filter(made_here);
+  others.removeAll(newest);
+  for (qsizetype i = 0; i + kKeptRuns - 1 < others.size(); ++i) {
+    QDir(runs.filePath(others[i])).removeRecursively();
+  }
+}
+
+}  // namespace
 
 QString runs_folder() {
   return QDir(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation))
@@ -26,10 +45,7 @@ QString make_run_folder() {
     return {};
   }
   folder.setAutoRemove(false);
-  const QStringList kept = runs.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
-  for (qsizetype i = 0; i + kKeptRuns < kept.size(); ++i) {
-    QDir(runs.filePath(kept[i])).removeRecursively();
-  }
+  remove_oldest(runs, QFileInfo(folder.path()).fileName());
   return folder.path();
 }
 
@@ -41,6 +57,10 @@ QString run_trace_name(const QString& plan_path) {
     }
   }
   name.remove(QLatin1Char('/'));
+  constexpr int kMostBytes = 200;  // of the 255 that names have
+  while (name.toUtf8().size() > kMostBytes) {
+    name.chop(1);
+  }
   return QStringLiteral("run of %1.swtrace").arg(name.isEmpty() ? QStringLiteral("a plan") : name);
 }
 

@@ -12,8 +12,8 @@ inline constexpr int kKeptRuns = 20;
 /// "~/.local/share/stagewright/stagewright-gui/runs".
 [[nodiscard]] QString runs_folder();
 
-/// Makes a folder for a run that begins now, and removes the oldest ones beyond kKeptRuns.  Empty
-/// where none can be made.
+/// Makes a folder for a run that begins now, and removes the oldest ones beyond kKeptRuns, but no
+/// folder that was renamed or linked.  Empty where none can be made.
 [[nodiscard]] QString make_run_folder();
 
 /// The file that a run of that plan leaves in its folder: named after the plan, to be told from

@@ -28,7 +28,8 @@ std::shared_ptr<const T> borrowed(const T& value) {
 RowLayout rows_of(const OpenedFile& file, const ShownStep& step) {
   RowChoices choices{.height = kRowHeight};
   RowLayout rows = lay_out_rows(step.actions, file.axes, choices);
-  if (rows.height > kMostPngHeight) {
+  // The space between ranks does not shrink with them.
+  while (rows.height >= kMostPngHeight + 1) {
     choices.height *= kMostPngHeight / rows.height;
     rows = lay_out_rows(step.actions, file.axes, choices);
   }

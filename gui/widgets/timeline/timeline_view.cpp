@@ -246,7 +246,7 @@ void TimelineView::update_scroll_bar() {
 }
 
 void TimelineView::set_window(TimeWindow window) {
-  if (!actions_) {
+  if (!actions_ || std::isnan(window.start) || std::isnan(window.length)) {  // settings of others
     return;
   }
   const auto length = static_cast<double>(std::max<std::int64_t>(actions_->length, 1));

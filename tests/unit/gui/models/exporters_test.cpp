@@ -44,6 +44,29 @@ TEST(Exporters, EveryOneThatAppliesWritesWhatOpensAgainOrIsOfItsKind) {
   }
 }
 
+TEST(Exporters, PixelsShowEveryRankWhereTheirRowsMustBeThinner) {
+  const OpenedFile file =
+      open_file((source_folder() / "examples/llama3-70b-128xh100.plan.json").string(), {}).value();
+  const auto content = write_timeline_png(file, file.shown);
+  ASSERT_TRUE(content);
+  const QImage image = QImage::fromData(QByteArray::fromStdString(*content), "PNG")
+                           .convertToFormat(QImage::Format_RGB32);
+  constexpr int kTitle = 28;
+  constexpr int kRuler = 24;
+  constexpr int kLabels = 60;
+  int labels = 0;
+  bool in_label = false;
+  for (int y = kTitle; y < image.height() - kRuler; ++y) {
+    bool text = false;
+    for (int x = 8; x < kLabels; ++x) {
+      text = text || image.pixel(x, y) != image.pixel(0, y);
+    }
+    labels += text && !in_label ? 1 : 0;
+    in_label = text;
+  }
+  EXPECT_EQ(labels, 128);
+}
+
 TEST(Exporters, WhatIsWrittenAsATraceIsTheSameTrace) {
   for (const Exporter& exporter : exporters()) {
     const std::string suffix = exporter.suffix;

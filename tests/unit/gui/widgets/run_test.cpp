@@ -129,6 +129,27 @@ TEST_F(RunTest, ItsTraceStaysWhenTheProgramEndsAndIsAmongTheRecentFiles) {
   EXPECT_FALSE(window_.recent().contains(trace));
 }
 
+TEST_F(RunTest, OnlyFoldersThatItMadeAreRemovedAndNeverTheNewest) {
+  const QDir runs(runs_folder());
+  ASSERT_TRUE(runs.mkpath("0-renamed"));
+  ASSERT_TRUE(runs.mkpath("9999-01-01-000000-000-abcdef"));
+  const QString elsewhere = QString::fromStdString((folder_.path() / "elsewhere").string());
+  ASSERT_TRUE(QDir().mkpath(elsewhere + "/kept"));
+  ASSERT_TRUE(QFile::link(elsewhere, runs.filePath("0001-01-01-000000-000-abcdef")));
+  for (int i = 0; i < kKeptRuns + 3; ++i) {
+    EXPECT_TRUE(QFile::exists(make_run_folder()));
+  }
+  EXPECT_TRUE(runs.exists("0-renamed"));
+  EXPECT_TRUE(QFile::exists(elsewhere + "/kept"));
+  for (int i = 0; i < kKeptRuns; ++i) {  // as where the clock was set back
+    ASSERT_TRUE(runs.mkpath(QStringLiteral("9999-02-01-0000%1-000-abcdef").arg(10 + i)));
+  }
+  EXPECT_TRUE(QFile::exists(make_run_folder()));
+  EXPECT_TRUE(QDir(runs_folder()).removeRecursively());
+  EXPECT_TRUE(QFile::exists(elsewhere + "/kept"));
+  EXPECT_LT(run_trace_name(QString(245, QChar(0x7ec3)) + ".plan.json").toUtf8().size(), 256);
+}
+
 TEST_F(RunTest, WithoutDataItTrainsOnASampleAndTimesCanBeVirtual) {
   write_command(kLeavesATrace);
   RunSetup sample = setup();

@@ -1,5 +1,6 @@
 // The views around the timeline, each by mouse and by keyboard, and the window in Chinese.
 
+#include <cmath>
 #include <set>
 
 #include <QtCore/QLocale>
@@ -320,6 +321,21 @@ TEST_F(ViewsInWindow, TheNextProgramShowsTheSameRowsTimesAndComparison) {
   EXPECT_EQ(next.timeline()->colour_by(), ColourBy::kStage);
   EXPECT_DOUBLE_EQ(next.timeline()->window_shown().start, shown.start);
   EXPECT_DOUBLE_EQ(next.timeline()->window_shown().length, shown.length);
+}
+
+TEST_F(ViewsInWindow, StoredViewsOfAnotherFileOrOfNoSenseLeaveTheTimelineWhole) {
+  TimelineView* const timeline = window_.timeline();
+  const TimeWindow before = timeline->window_shown();
+  timeline->show_window({std::nan(""), before.length});
+  timeline->show_window({before.start, std::nan("")});
+  EXPECT_EQ(timeline->window_shown(), before);
+  RowChoices choices = timeline->choices();
+  choices.pinned = {RankId(5'000), RankId(-1)};
+  choices.height = 2;
+  timeline->set_choices(choices);
+  for (const LaidOutRow& row : timeline->rows()->rows) {
+    EXPECT_GT(row.lanes_end, row.lanes_begin) << row.rank.value();
+  }
 }
 
 TEST(ChineseTest, WindowMenusAndWordsOfTheFieldAreTranslated) {
