@@ -106,7 +106,8 @@ TEST_F(ConvNetPlans, ConvolutionsComputeAndConnectedLayersHaveTheParameters) {
   const Shares of_alex =
       shares_of(alex, layer_costs(alex, machine, *cost_, one_rank(alex, 128)).value());
   EXPECT_NEAR(of_alex.parameters, 0.0404, 0.0005);
-  EXPECT_GT(of_alex.time, 0.75);
+  // Nine tenths of the multiply-adds; the connected layers move more bytes for theirs.
+  EXPECT_GT(of_alex.time, 0.65);
   EXPECT_GT(of_alex.saved, 0.95);
   const ModelGraph vgg = vgg16();
   const Shares of_vgg =
