@@ -7,9 +7,10 @@
 
 namespace stagewright {
 
-MeasuredTime summarize(std::vector<Duration> samples) {
+namespace {
+
+MeasuredTime of_sorted(const std::vector<Duration>& samples) {
   SW_CHECK(!samples.empty(), "at least one sample");
-  std::ranges::sort(samples);
   // Linear between the two nearest ranks, in quarters.
   const auto quartile = [&samples](std::int64_t quarters) {
     const std::int64_t place = quarters * static_cast<std::int64_t>(samples.size() - 1);
@@ -20,9 +21,16 @@ MeasuredTime summarize(std::vector<Duration> samples) {
   return {quartile(2), (quartile(3) - quartile(1)) / 2, static_cast<std::int32_t>(samples.size())};
 }
 
-MeasuredTime summarize_mean(std::vector<Duration> samples) {
-  MeasuredTime time = summarize(samples);
+}  // namespace
+
+MeasuredTime summarize(std::vector<Duration> samples) {
   std::ranges::sort(samples);
+  return of_sorted(samples);
+}
+
+MeasuredTime summarize_mean(std::vector<Duration> samples) {
+  std::ranges::sort(samples);
+  MeasuredTime time = of_sorted(samples);
   const std::size_t counted = std::max<std::size_t>(1, samples.size() * 98 / 100);
   Duration sum{};
   for (std::size_t i = 0; i < counted; ++i) {

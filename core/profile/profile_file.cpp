@@ -1,6 +1,5 @@
 #include <chrono>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -126,18 +125,18 @@ MeasuredLink read_link(JsonReader& reader) {
   return link;
 }
 
-/// Reads a list whose entries must ascend strictly by `order`, so that look-ups find them and none
-/// stands there twice.
-template <class Item, class Order>
+/// Reads a list whose entries must each be `before` the next one, so that look-ups find them and
+/// none stands there twice.
+template <class Item, class Before>
 std::vector<Item> read_ascending(JsonReader& reader,
                                  std::string_view list,
                                  std::string_view key,
                                  Item (*read)(JsonReader&),
-                                 Order order) {
+                                 Before before) {
   std::vector<Item> items;
   reader.objects(list, [&](JsonReader& inner) {
     Item item = read(inner);
-    if (!inner.failed() && !items.empty() && !(order(items.back()) < order(item))) {
+    if (!inner.failed() && !items.empty() && !before(items.back(), item)) {
       inner.reject(key, "stands behind an entry that is equal or comes after it; sort the list");
     }
     items.push_back(std::move(item));
@@ -192,14 +191,10 @@ Result<Profile> parse_profile(std::string_view text, std::string_view where) {
       }
     }
   });
-  profile.operations = read_ascending(
-      reader, "operations", "key", read_operation, [](const auto& item) { return item.key; });
-  profile.segments = read_ascending(
-      reader, "segments", "key", read_segment, [](const auto& item) { return item.key; });
-  profile.links =
-      read_ascending(reader, "links", "operation", read_link, [](const MeasuredLink& link) {
-        return std::tuple(link.operation, link.in_layers, link.ranks, link.bytes);
-      });
+  const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
+  profile.operations = read_ascending(reader, "operations", "key", read_operation, by_key);
+  profile.segments = read_ascending(reader, "segments", "key", read_segment, by_key);
+  profile.links = read_ascending(reader, "links", "operation", read_link, in_order);
   if (auto done = reader.finish(); !done) {
     return pass_on(std::move(done));
   }

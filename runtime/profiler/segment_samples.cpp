@@ -145,8 +145,8 @@ class Selections {
   std::map<std::tuple<ActionKind, StageId, BucketId>, Selection> known_;
 };
 
-/// Whether the rank does nothing else while the collective at `i` goes on: its input is the last
-/// operation's result, or it begins the action, and the next one is another's turn.
+/// Whether the rank does nothing else while the collective at `i` goes on: it could not begin
+/// before the operation in front of it was over, and the one behind it waits for its end.
 [[nodiscard]] bool holds_up(const Selection& selection,
                             std::span<const TraceEvent> events,
                             std::size_t i) {
@@ -185,14 +185,11 @@ void SegmentSamples::add(const Schedule& schedule, const Trace& trace, std::int3
     SW_CHECK(i + selection.ops.size() < trace.events.size(), "an event for every operation");
     const auto events = std::span(trace.events).subspan(i + 1, selection.ops.size());
     for (std::size_t op = 0; op < events.size(); ++op) {
+      const Operation& operation = selection.ops[op];
       if (!selection.keys[op].empty()) {
         operations_[selection.keys[op]].push_back(events[op].end - events[op].start);
-      }
-    }
-    for (std::size_t op = 0; op < events.size(); ++op) {
-      const Operation& operation = selection.ops[op];
-      if (is_collective(operation) && operation.layer && operation.group &&
-          holds_up(selection, events, op)) {
+      } else if (is_collective(operation) && operation.layer && operation.group &&
+                 holds_up(selection, events, op)) {
         const RankBinding& rank = schedule.ranks[action.rank.index()];
         const Group& group = schedule.groups[rank.groups[operation.group->index()].index()];
         collectives_[{std::string(name_of(operation.kind)),
