@@ -102,21 +102,8 @@ ForwardDesc forward_desc(const Tensors& of, bool bias, const dnnl::engine& engin
                             of.padding_behind);
 }
 
-dnnl::convolution_backward_data::primitive_desc input_desc(const Tensors& of,
-                                                           const dnnl::engine& engine) {
-  return {engine,
-          kDirect,
-          of.x,
-          of.any_w,
-          of.y,
-          of.strides,
-          of.padding,
-          of.padding_behind,
-          forward_desc(of, false, engine)};
-}
-
-dnnl::convolution_backward_weights::primitive_desc weight_desc(const Tensors& of,
-                                                               const dnnl::engine& engine) {
+template <class Gradient>
+typename Gradient::primitive_desc gradient_desc(const Tensors& of, const dnnl::engine& engine) {
   return {engine,
           kDirect,
           of.x,
@@ -147,16 +134,9 @@ ForwardDesc forward_desc(const Tensors& of, bool bias, const dnnl::engine& engin
   return {desc, engine};
 }
 
-dnnl::convolution_backward_data::primitive_desc input_desc(const Tensors& of,
-                                                           const dnnl::engine& engine) {
-  const dnnl::convolution_backward_data::desc desc(
-      kDirect, of.x, of.any_w, of.y, of.strides, of.padding, of.padding_behind);
-  return {desc, engine, forward_desc(of, false, engine)};
-}
-
-dnnl::convolution_backward_weights::primitive_desc weight_desc(const Tensors& of,
-                                                               const dnnl::engine& engine) {
-  const dnnl::convolution_backward_weights::desc desc(
+template <class Gradient>
+typename Gradient::primitive_desc gradient_desc(const Tensors& of, const dnnl::engine& engine) {
+  const typename Gradient::desc desc(
       kDirect, of.x, of.any_w, of.y, of.strides, of.padding, of.padding_behind);
   return {desc, engine, forward_desc(of, false, engine)};
 }
@@ -171,11 +151,11 @@ float* writable(const float* data) {
 struct ConvolutionPrimitives::Prepared {
   /// A convolution with weights in the form that it likes best, and the way there or back.
   struct Entry {
-    dnnl::primitive run;
-    dnnl::primitive arrange;
-    memory::desc own_weights;
-    memory::desc weights;
-    memory arranged;
+    Tensors tensors;
+    dnnl::primitive run{};
+    dnnl::primitive arrange{};
+    memory::desc weights{};
+    memory arranged{};
   };
 
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
@@ -187,26 +167,27 @@ struct ConvolutionPrimitives::Prepared {
   }
 
   [[nodiscard]] Entry& entry(Pass pass, bool bias, const ConvolutionShape& shape) {
-    const auto [found, is_new] = entries.try_emplace(key_of(pass, bias, shape));
-    if (is_new) {
-      prepare(found->second, pass, bias, shape);
+    const Key key = key_of(pass, bias, shape);
+    auto found = entries.find(key);
+    if (found == entries.end()) {
+      found = entries.emplace(key, Entry{.tensors = Tensors(shape)}).first;
+      prepare(found->second, pass, bias);
     }
     return found->second;
   }
 
-  void prepare(Entry& entry, Pass pass, bool bias, const ConvolutionShape& shape) {
-    const Tensors tensors(shape);
-    entry.own_weights = tensors.w;
+  void prepare(Entry& entry, Pass pass, bool bias) {
+    const Tensors& tensors = entry.tensors;
     if (pass == Pass::kForward) {
       const auto desc = forward_desc(tensors, bias, engine);
       entry.weights = desc.weights_desc();
       entry.run = dnnl::convolution_forward(desc);
     } else if (pass == Pass::kInputGradient) {
-      const auto desc = input_desc(tensors, engine);
+      const auto desc = gradient_desc<dnnl::convolution_backward_data>(tensors, engine);
       entry.weights = desc.weights_desc();
       entry.run = dnnl::convolution_backward_data(desc);
     } else {
-      const auto desc = weight_desc(tensors, engine);
+      const auto desc = gradient_desc<dnnl::convolution_backward_weights>(tensors, engine);
       entry.weights = desc.diff_weights_desc();
       entry.run = dnnl::convolution_backward_weights(desc);
     }
@@ -217,17 +198,17 @@ struct ConvolutionPrimitives::Prepared {
       sum.append_sum(1.0F);
       adds.set_post_ops(sum);
       entry.arrange = dnnl::reorder(
-          dnnl::reorder::primitive_desc(engine, entry.weights, engine, entry.own_weights, adds));
+          dnnl::reorder::primitive_desc(engine, entry.weights, engine, entry.tensors.w, adds));
     } else {
       entry.arrange = dnnl::reorder(
-          dnnl::reorder::primitive_desc(engine, entry.own_weights, engine, entry.weights));
+          dnnl::reorder::primitive_desc(engine, entry.tensors.w, engine, entry.weights));
     }
   }
 
   /// Weights in the form that the convolution likes.
   void bring(Entry& entry, const float* weights) {
     entry.arrange.execute(
-        stream, {{DNNL_ARG_FROM, at(entry.own_weights, weights)}, {DNNL_ARG_TO, entry.arranged}});
+        stream, {{DNNL_ARG_FROM, at(entry.tensors.w, weights)}, {DNNL_ARG_TO, entry.arranged}});
   }
 };
 
@@ -240,7 +221,7 @@ void ConvolutionPrimitives::forward(const ConvolutionForward& arguments) {
   Prepared& with = *prepared_;
   const bool bias = arguments.bias != nullptr;
   Prepared::Entry& entry = with.entry(Pass::kForward, bias, arguments.shape);
-  const Tensors tensors(arguments.shape);
+  const Tensors& tensors = entry.tensors;
   with.bring(entry, arguments.w);
   std::unordered_map<int, memory> operands = {{DNNL_ARG_SRC, with.at(tensors.x, arguments.x)},
                                               {DNNL_ARG_WEIGHTS, entry.arranged},
@@ -256,7 +237,7 @@ void ConvolutionPrimitives::input_gradient(const ConvolutionInputGradient& argum
   const OneThread one_thread;
   Prepared& with = *prepared_;
   Prepared::Entry& entry = with.entry(Pass::kInputGradient, false, arguments.shape);
-  const Tensors tensors(arguments.shape);
+  const Tensors& tensors = entry.tensors;
   with.bring(entry, arguments.w);
   entry.run.execute(with.stream,
                     {{DNNL_ARG_DIFF_DST, with.at(tensors.y, arguments.dy)},
@@ -269,14 +250,14 @@ void ConvolutionPrimitives::weight_gradient(const ConvolutionWeightGradient& arg
   const OneThread one_thread;
   Prepared& with = *prepared_;
   Prepared::Entry& entry = with.entry(Pass::kWeightGradient, false, arguments.shape);
-  const Tensors tensors(arguments.shape);
+  const Tensors& tensors = entry.tensors;
   entry.run.execute(with.stream,
                     {{DNNL_ARG_SRC, with.at(tensors.x, arguments.x)},
                      {DNNL_ARG_DIFF_DST, with.at(tensors.y, arguments.dy)},
                      {DNNL_ARG_DIFF_WEIGHTS, entry.arranged}});
   entry.arrange.execute(
       with.stream,
-      {{DNNL_ARG_FROM, entry.arranged}, {DNNL_ARG_TO, with.at(entry.own_weights, arguments.dw)}});
+      {{DNNL_ARG_FROM, entry.arranged}, {DNNL_ARG_TO, with.at(tensors.w, arguments.dw)}});
   with.stream.wait();
 }
 
