@@ -1,20 +1,14 @@
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "cli_runner.h"
+#include "example_runs.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stagewright {
 namespace {
-
-std::string ok(const std::vector<std::string>& arguments) {
-  const CliResult result = run_stagewright(arguments);
-  EXPECT_EQ(result.code, ExitCode::kSuccess) << result.err;
-  return result.out;
-}
 
 // Measured, simulated with what was measured, trained without data, and compared.
 TEST(ConvNetDemo, IsProfiledSimulatedTrainedAndCompared) {
@@ -22,51 +16,41 @@ TEST(ConvNetDemo, IsProfiledSimulatedTrainedAndCompared) {
   const auto file = [&](const char* name) { return (folder.path() / name).string(); };
   const std::string plan = example("convnet-demo.plan.json");
   const std::string model = example("models/convnet-demo.json");
-  ok({"profile",
-      "--model",
-      model,
-      "--ranks",
-      "2",
-      "--micro-batch",
-      "8",
-      "--steps",
-      "2",
-      "--out",
-      file("cpu.json")});
-  ok({"simulate",
-      plan,
-      "--model",
-      model,
-      "--profile",
-      file("cpu.json"),
-      "--trace",
-      file("predicted.json")});
-  const auto trained = nlohmann::json::parse(ok(
+  run_well({"profile",
+            "--model",
+            model,
+            "--ranks",
+            "2",
+            "--micro-batch",
+            "8",
+            "--steps",
+            "2",
+            "--out",
+            file("cpu.json")});
+  run_well({"simulate",
+            plan,
+            "--model",
+            model,
+            "--profile",
+            file("cpu.json"),
+            "--trace",
+            file("predicted.json")});
+  const auto trained = nlohmann::json::parse(run_well(
       {"run", plan, "--model", model, "--steps", "8", "--trace", file("measured.json"), "--json"}));
-  const auto losses = trained["losses"].get<std::vector<double>>();
-  ASSERT_EQ(losses.size(), 8U);
-  EXPECT_LT(losses.back(), losses.front());
-  const auto comparison = nlohmann::json::parse(
-      ok({"compare", file("predicted.json"), file("measured.json"), "--json"}));
-  ASSERT_FALSE(comparison["memory"].empty());
-  for (const auto& memory : comparison["memory"]) {
-    EXPECT_EQ(memory["predicted_bytes"], memory["measured_bytes"]) << memory.dump();
-  }
+  expect_falling_losses(trained, 8);
+  expect_equal_memory(file("predicted.json"), file("measured.json"));
 }
 
 TEST(ConvNetDemo, IsPlannedWithoutTensorParallelism) {
-  const auto searched = nlohmann::json::parse(ok({"plan",
-                                                  "--model",
-                                                  example("models/convnet-demo.json"),
-                                                  "--cluster",
-                                                  "1x2xcpu",
-                                                  "--global-batch",
-                                                  "32",
-                                                  "--json"}));
-  ASSERT_FALSE(searched["plans"].empty());
-  for (const auto& entry : searched["plans"]) {
-    EXPECT_TRUE(entry["runnable"].get<bool>());
-  }
+  const auto searched = nlohmann::json::parse(run_well({"plan",
+                                                        "--model",
+                                                        example("models/convnet-demo.json"),
+                                                        "--cluster",
+                                                        "1x2xcpu",
+                                                        "--global-batch",
+                                                        "32",
+                                                        "--json"}));
+  expect_runnable_plans(searched);
 }
 
 TEST(ConvNetDemo, SaysWhatItCannotDo) {
