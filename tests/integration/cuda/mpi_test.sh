@@ -4,21 +4,10 @@
 #
 #   mpi_test.sh STAGEWRIGHT CUDART CUBLASLT NCCL MPIRUN
 set -uo pipefail
-stagewright=$1 mpirun=$5
-export STAGEWRIGHT_CUDART_LIBRARY=$2 STAGEWRIGHT_CUBLASLT_LIBRARY=$3 STAGEWRIGHT_NCCL_LIBRARY=$4
-STAGEWRIGHT_CUDNN_LIBRARY=$(dirname "$2")/libstandin_cudnn.so
-export STAGEWRIGHT_CUDNN_LIBRARY OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$0")/over_standins.sh"
+mpirun=$5
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
-root=$(cd "$(dirname "$0")/../../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-data=$root/examples/models
-wrong=0
-expect() {
-  local what=$1
-  shift
-  "$@" || { echo "WRONG: $what"; wrong=1; }
-}
 losses() { awk '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9.]+$/ { print $1, $2 }' "$1"; }
 under_mpi() {
   local count=$1

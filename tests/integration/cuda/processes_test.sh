@@ -4,20 +4,8 @@
 #
 #   processes_test.sh STAGEWRIGHT CUDART CUBLASLT NCCL RESERVE_PORTS
 set -uo pipefail
-stagewright=$1 reserve_ports=$5
-export STAGEWRIGHT_CUDART_LIBRARY=$2 STAGEWRIGHT_CUBLASLT_LIBRARY=$3 STAGEWRIGHT_NCCL_LIBRARY=$4
-STAGEWRIGHT_CUDNN_LIBRARY=$(dirname "$2")/libstandin_cudnn.so
-export STAGEWRIGHT_CUDNN_LIBRARY
-root=$(cd "$(dirname "$0")/../../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-data=$root/examples/models
-wrong=0
-expect() {
-  local what=$1
-  shift
-  "$@" || { echo "WRONG: $what"; wrong=1; }
-}
+. "$(dirname "$0")/over_standins.sh"
+reserve_ports=$5
 
 cat >"$work/two.plan.json" <<PLAN
 { "version": 1, "model": "$data/gpt-demo.json", "cluster": "1x4xcpu", "sequence": 16, "micro_batch_size": 1,
