@@ -34,4 +34,19 @@ struct WindowPart {
   return {first, end, begin + first};
 }
 
+/// What of an output pixel's window lies inside the image: `rows` x `cols` pixels, the first of
+/// which is `begin` elements into the image.
+struct WindowInside {
+  Index begin;
+  Index rows;
+  Index cols;
+};
+[[nodiscard]] SW_HOST_DEVICE WindowInside inside(const ImageWindow& window, Index pixel) {
+  const WindowPart rows = inside(window, pixel / window.out_width, window.height);
+  const WindowPart cols = inside(window, pixel % window.out_width, window.width);
+  return {(rows.at * window.width + cols.at) * window.channels,
+          rows.end - rows.first,
+          cols.end - cols.first};
+}
+
 }  // namespace stagewright::kernels

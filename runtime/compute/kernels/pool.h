@@ -18,14 +18,13 @@ struct MaximumPool {
   SW_HOST_DEVICE void operator()(const Team& team, Index row) const {
     const Index line = window.width * window.channels;
     for (Index pixel = 0; pixel < window.out_pixels(); ++pixel) {
-      const WindowPart rows = inside(window, pixel / window.out_width, window.height);
-      const WindowPart cols = inside(window, pixel % window.out_width, window.width);
-      const T* in = x + row * window.in_elements() + rows.at * line + cols.at * window.channels;
+      const WindowInside part = inside(window, pixel);
+      const T* in = x + row * window.in_elements() + part.begin;
       T* out = y + (row * window.out_pixels() + pixel) * window.channels;
       team.each(window.channels, [=, *this](Index c) {
         auto largest = static_cast<float>(in[c]);
-        for (Index r = 0; r < rows.end - rows.first; ++r) {
-          for (Index s = 0; s < cols.end - cols.first; ++s) {
+        for (Index r = 0; r < part.rows; ++r) {
+          for (Index s = 0; s < part.cols; ++s) {
             const auto value = static_cast<float>(in[r * line + s * window.channels + c]);
             largest = value > largest || value != value ? value : largest;
           }
@@ -51,9 +50,8 @@ struct MaximumPoolGradient {
     team.each(window.in_elements(), [=](Index i) { all[i] = static_cast<T>(0.0F); });
     team.sync();
     for (Index pixel = 0; pixel < window.out_pixels(); ++pixel) {
-      const WindowPart rows = inside(window, pixel / window.out_width, window.height);
-      const WindowPart cols = inside(window, pixel % window.out_width, window.width);
-      const Index begin = image + rows.at * line + cols.at * window.channels;
+      const WindowInside part = inside(window, pixel);
+      const Index begin = image + part.begin;
       const T* in = x + begin;
       T* out = dx + begin;
       const T* gradient = dy + (row * window.out_pixels() + pixel) * window.channels;
@@ -61,8 +59,8 @@ struct MaximumPoolGradient {
       team.each(window.channels, [=, *this](Index c) {
         auto largest = static_cast<float>(in[c]);
         Index at = c;
-        for (Index r = 0; r < rows.end - rows.first; ++r) {
-          for (Index s = 0; s < cols.end - cols.first; ++s) {
+        for (Index r = 0; r < part.rows; ++r) {
+          for (Index s = 0; s < part.cols; ++s) {
             const Index place = r * line + s * window.channels + c;
             const auto value = static_cast<float>(in[place]);
             const bool better = value > largest;
@@ -87,14 +85,13 @@ struct AveragePool {
     const Index line = window.width * window.channels;
     const float share = 1.0F / static_cast<float>(window.kernel * window.kernel);
     for (Index pixel = 0; pixel < window.out_pixels(); ++pixel) {
-      const WindowPart rows = inside(window, pixel / window.out_width, window.height);
-      const WindowPart cols = inside(window, pixel % window.out_width, window.width);
-      const T* in = x + row * window.in_elements() + rows.at * line + cols.at * window.channels;
+      const WindowInside part = inside(window, pixel);
+      const T* in = x + row * window.in_elements() + part.begin;
       T* out = y + (row * window.out_pixels() + pixel) * window.channels;
       team.each(window.channels, [=, *this](Index c) {
         float sum = 0.0F;
-        for (Index r = 0; r < rows.end - rows.first; ++r) {
-          for (Index s = 0; s < cols.end - cols.first; ++s) {
+        for (Index r = 0; r < part.rows; ++r) {
+          for (Index s = 0; s < part.cols; ++s) {
             sum += static_cast<float>(in[r * line + s * window.channels + c]);
           }
         }
@@ -117,14 +114,13 @@ struct AveragePoolGradient {
     team.each(window.in_elements(), [=](Index i) { all[i] = static_cast<T>(0.0F); });
     team.sync();
     for (Index pixel = 0; pixel < window.out_pixels(); ++pixel) {
-      const WindowPart rows = inside(window, pixel / window.out_width, window.height);
-      const WindowPart cols = inside(window, pixel % window.out_width, window.width);
-      T* out = all + rows.at * line + cols.at * window.channels;
+      const WindowInside part = inside(window, pixel);
+      T* out = all + part.begin;
       const T* gradient = dy + (row * window.out_pixels() + pixel) * window.channels;
       team.each(window.channels, [=, *this](Index c) {
         const float given = static_cast<float>(gradient[c]) * share;
-        for (Index r = 0; r < rows.end - rows.first; ++r) {
-          for (Index s = 0; s < cols.end - cols.first; ++s) {
+        for (Index r = 0; r < part.rows; ++r) {
+          for (Index s = 0; s < part.cols; ++s) {
             const Index place = r * line + s * window.channels + c;
             out[place] = static_cast<T>(static_cast<float>(out[place]) + given);
           }
